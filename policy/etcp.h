@@ -13,11 +13,8 @@
  *     until snd_una reaches ho_point        no second cut (2.3), reordering (3.3)
  *     from there to the first valid sample  RTT variables start anew (2.1, 2.5)
  *
- * One call per event; each fills `act` and, before the first notice, nothing else
- * than "do nothing". For one ACK the host calls, as they apply and in this order,
- * on_dsack, then on_new_ack or on_dup_ack, then on_rtt_sample, and then, when the
- * duplicate ACKs have reached dupthresh, on_fast_retransmit. That one and
- * on_timeout come before the host cuts its window.
+ * table.h says when the host calls what; on_fast_retransmit comes when the duplicate
+ * ACKs have reached dupthresh.
  */
 #ifndef SEGUE_ETCP_H
 #define SEGUE_ETCP_H
@@ -101,7 +98,6 @@ static inline void segue_etcp_on_notice(const void *settings, void *state,
 	struct segue_etcp *flow = state;
 	struct segue_handoff ho;
 
-	segue_do_nothing(act);
 	if (!set->algorithms || !segue_notice_usable(notice))
 		return;
 	segue_path_of(&ho.path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
@@ -161,7 +157,6 @@ static inline void segue_etcp_on_new_ack(const void *settings, void *state,
 	const struct segue_etcp_settings *set = settings;
 	struct segue_etcp *flow = state;
 
-	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
 		return;
 	if (!segue_seq_before(tcp->snd_una, flow->ho_point)) {
@@ -198,7 +193,6 @@ static inline void segue_etcp_on_dup_ack(const void *settings, void *state,
 
 	(void)settings;
 	(void)tcp;
-	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
 		return;
 	if (flow->dupacks < SEGUE_FLIGHT_LIMIT)
@@ -224,7 +218,6 @@ static inline void segue_etcp_on_fast_retransmit(const void *settings, void *sta
 	struct segue_etcp *flow = state;
 	const u32 head_seq = tcp->snd_una;
 
-	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked || !segue_seq_before(head_seq, flow->ho_point))
 		return;
 	if (flow->cwnd_reduced) { /* 2.3: cwnd stays [T], and so does ssthresh [C] */
@@ -254,7 +247,6 @@ static inline void segue_etcp_on_timeout(const void *settings, void *state,
 	struct segue_etcp *flow = state;
 
 	(void)tcp;
-	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
 		return;
 	if (flow->cwnd_reduced && !set->halve_on_rto) { /* 9.8 [C] */
@@ -277,7 +269,6 @@ static inline void segue_etcp_on_rtt_sample(const void *settings, void *state,
 
 	(void)tcp;
 	(void)rtt_us;
-	segue_do_nothing(act);
 	if (!flow->active || !flow->reinit_rtt)
 		return;
 	if (segue_seq_before(sample_seq, flow->ho_point)) {

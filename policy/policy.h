@@ -6,9 +6,9 @@
  * Source: docs/reference/algorithms.md section 0; docs/reference/wire.md.
  *
  * The headers of this directory are freestanding C11: integers only, no libc, no
- * loop without a bound, no clock, no packet, no socket. The same text is
- * written to be compiled into eBPF programs and is, through crates/policy, compiled
- * into the simulator, so that what was simulated is what a kernel would run.
+ * loop without a bound, no clock, no packet, no socket. The same text is compiled
+ * into the eBPF programs of bpf/ and, through crates/policy, into the simulator, so
+ * that what was simulated is what the kernel runs.
  *
  * Units: windows in 1/256 packet; rates in kbit/s (1000 bit); times in us, in ns
  * where a quotient must not be rounded early; sequence numbers in the host's own

@@ -15,10 +15,8 @@
  * Against a mobile that says too much (9.19): no notice without a timeout, and a report
  * that congestion refutes bounds those that follow.
  *
- * One call per event; each fills `act`. In NORMAL only a notice asks for anything; the
- * first congestion after one is to be told there, too.
- * on_fast_retransmit and on_timeout come before the host cuts its window, which it
- * does as ever.
+ * table.h says when the host calls what. In NORMAL only a notice asks for anything; the
+ * first congestion after one is to be told there, too. The host cuts its window as ever.
  */
 #ifndef SEGUE_TCP_HO_H
 #define SEGUE_TCP_HO_H
@@ -126,7 +124,6 @@ static inline void segue_tcp_ho_on_notice(const void *settings, void *state,
 	struct segue_tcp_ho *flow = state;
 	u32 window;
 
-	segue_do_nothing(act);
 	if (!notice->new_link.rate_kbps)
 		return;
 	if (flow->adjusting) { /* the second copy [C] */
@@ -190,7 +187,6 @@ static inline void segue_tcp_ho_on_rtt_sample(const void *settings, void *state,
 
 	(void)tcp;
 	(void)sample_seq;
-	segue_do_nothing(act);
 	if (!flow->adjusting)
 		return;
 	flow->samples++;
@@ -211,7 +207,6 @@ static inline void segue_tcp_ho_on_fast_retransmit(const void *settings, void *s
 	const struct segue_tcp_ho_settings *set = settings;
 	struct segue_tcp_ho *flow = state;
 
-	segue_do_nothing(act);
 	segue_tcp_ho_judge(set, flow, tcp->cwnd, act);
 	if (flow->adjusting)
 		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);

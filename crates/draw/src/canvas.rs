@@ -81,7 +81,7 @@ impl Place {
 
 /// Height of a line of text, in multiples of the size of the font.
 pub(crate) const LINE: f64 = 1.25;
-/// What tells that a shape is a line over time.
+/// The mark of a shape that is a line over time.
 pub(crate) const LINE_TAG: &str = "data-as=\"line\"";
 /// Least distance in px between two texts on one line.
 const GAP: f64 = 4.0;

@@ -6,7 +6,7 @@ use crate::canvas::{Anchor, Area, Canvas, LINE, Place, Stroke};
 use crate::palette;
 use crate::text;
 
-/// What says that a shape or a text belongs to one number of the horizontal axis.
+/// The mark of a shape or a text that belongs to one number of the horizontal axis.
 const TICK_TAG: &str = " data-tick=\"\"";
 /// Space between an axis and its numbers.
 const TICK: f64 = 5.0;

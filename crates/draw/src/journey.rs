@@ -24,7 +24,7 @@ pub struct Cell {
     pub label: String,
 }
 
-/// What one sender brings to the mobile.
+/// The data that one sender brings to the mobile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     /// Name, hue and marker.

@@ -69,11 +69,11 @@ const MARKERS: [(Marker, Shape); 8] = [
 /// Looks of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Look {
-    /// Of the scheme.
+    /// The scheme's.
     pub hue: Hue,
-    /// Of the scheme, too.
+    /// The scheme's, too.
     pub marker: Marker,
-    /// Of the rest: 0 for the first series of a scheme in a picture, 1 for the next.
+    /// By the rest: 0 for the first series of a scheme in a picture, 1 for the next.
     pub shade: u8,
 }
 

@@ -336,7 +336,7 @@ impl Timeline {
         }
     }
 
-    /// What the shade and the lines stand for, above the first panel.
+    /// The meaning of the shade and the lines, above the first panel.
     pub(crate) fn label(&self, canvas: &mut Canvas, panel: &Panel) {
         match self.handoff {
             Some(Handoff::Instant(at)) => {

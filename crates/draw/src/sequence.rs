@@ -89,7 +89,7 @@ pub struct SequenceGraph {
 const UPRIGHT: f64 = 2.5;
 /// Fast retransmits that are labelled one by one.
 const MOST_LABELS: usize = 6;
-/// Of first transmissions under the cursor.
+/// The class of first transmissions under the cursor.
 const FIRST_NAME: &str = "first transmission";
 const ACK_LINE: Stroke = Stroke::new(palette::ACK, 1.2);
 const SACK_LINE: Stroke = Stroke::new(palette::SACK, 1.0);

@@ -11,7 +11,7 @@ use crate::moments::{Panel, Shown, Timeline, note, tag};
 use crate::palette;
 use crate::text;
 
-/// What one sender brings, and when it brings nothing.
+/// The data that one sender brings, and the times in which it brings nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StallRow {
     /// Name, hue and marker.

@@ -21,7 +21,7 @@ use std::path::Path;
 
 /// Most packets of the handoffs that the page draws.
 const MOST_DRAWN: u64 = 150_000;
-/// Of them, most that were sent before the handoff.
+/// The most of them that were sent before the handoff.
 const MOST_BEFORE: u64 = 10_000;
 /// Most packets of a capture, and of the lines of a trace.
 const MOST_TOLD: u64 = 50_000;

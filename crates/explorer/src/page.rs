@@ -212,7 +212,7 @@ fn quantity(id: &str, name: &str, value: &str, [least, most]: [f64; 2]) -> Marku
     }
 }
 
-/// What links and users have beside: one panel for all of it.
+/// Further choices of links and users, in one panel.
 fn more() -> Markup {
     let queues =
         [("", "drop-tail"), ("codel", "CoDel"), ("fq_codel", "FQ-CoDel"), ("pie", "PIE"), ("red", "RED")];

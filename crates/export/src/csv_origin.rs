@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The namespace of the W3C's vocabulary.
 const CONTEXT: &str = "http://www.w3.org/ns/csvw";
 
-/// What the vocabulary adds to a table's name.
+/// The ending that the vocabulary adds to a table's name.
 const ENDING: &str = "-metadata.json";
 
 /// The name of the metadata of all tables of a folder.

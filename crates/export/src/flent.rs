@@ -17,7 +17,7 @@ const BEGINNING: &str = "1970-01-01T00:00:00.000000Z";
 /// The file of a scheme: Mbit/s of data new to the mobile, without headers, in each whole step since the first SYN.
 ///
 /// # Errors
-/// Of the JSON writer.
+/// The JSON writer's.
 pub fn flent(told: &SchemeTrace) -> Result<String, serde_json::Error> {
     let trace = &told.trace;
     let experiment = &trace.experiment;

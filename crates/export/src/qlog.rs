@@ -51,7 +51,7 @@ struct Event<'a> {
 /// One qlog file: all flows of a trace from the first SYN on.
 ///
 /// # Errors
-/// Of the JSON writer.
+/// The JSON writer's.
 pub fn qlog(told: &SchemeTrace) -> Result<String, serde_json::Error> {
     let experiment = &told.trace.experiment;
     let title = format!("{}, scheme {}", headline(experiment), told.scheme);
@@ -92,7 +92,7 @@ fn events(told: &SchemeTrace, flow: u16) -> Vec<Event<'static>> {
     log.events
 }
 
-/// What the sender has sent and heard.
+/// Packets that the sender has sent and heard.
 #[derive(Default)]
 struct Log {
     events: Vec<Event<'static>>,
@@ -111,7 +111,7 @@ impl Log {
         self.events.push(Event { time: ms(at), name, data });
     }
 
-    /// What no event of QUIC tells.
+    /// Events that QUIC has no name for.
     fn mark(&mut self, at: Nanos, kind: &str, message: String) {
         self.push(at, "simulation:marker", json!({ "type": kind, "message": message }));
     }

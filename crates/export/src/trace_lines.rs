@@ -165,7 +165,7 @@ pub enum LineEvent<'a> {
 pub struct Run<'a> {
     /// Version of these lines.
     version: u32,
-    /// What it depends on: program, question, links, files.
+    /// Its origin: program, question, links, files.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'a Provenance>,
     old: &'a str,

@@ -87,9 +87,9 @@ impl Enactment {
     }
 }
 
-/// The part of an action that a kernel can be made to do; the table in docs/internals/kernel.md. The answers to a
-/// fast retransmit and to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off,
-/// timer, dupthresh and the choice of what recovery sends are the kernel's own.
+/// The part of an action that a kernel can be made to do; the table in docs/internals/kernel.md. At a fast retransmit
+/// and a timeout programs put ssthresh back (`set_state`); SRTT, RTTVAR, RTO and its floor, back-off, timer, dupthresh
+/// and the choice of what recovery sends are the kernel's own.
 pub(crate) fn on_linux(action: &Action) -> Advice {
     let all = on_paper(action);
     Advice {

@@ -139,8 +139,8 @@ mod tests {
     use super::*;
     use crate::TcpHoSettings;
     use crate::headers::Words;
-    use crate::rules::{ETCP_RULES, TCP_HO_RULES};
-    use crate::{Algorithms, Etcp, SETTINGS, TCP_HO_SETTINGS, TcpHo, Variant};
+    use crate::rules::{ETCP_RULES, RLCI_RULES, TCP_HO_RULES};
+    use crate::{Algorithms, Claim, Etcp, Out, PACKET, SETTINGS, TCP_HO_SETTINGS, TcpHo, Variant, What, grant};
     use std::mem::{offset_of, size_of};
 
     macro_rules! layout {
@@ -149,7 +149,7 @@ mod tests {
         };
     }
 
-    /// In the order of `layout` in src/shim.c.
+    /// Layouts, bits and numbers, in the order of `layout` in src/shim.c.
     fn rust_layout() -> Vec<usize> {
         let mut all = Vec::new();
         all.extend(layout!(Link: rate_kbps, delay_us));
@@ -173,6 +173,13 @@ mod tests {
         all.extend(layout!(TcpHoSettings: variant));
         all.extend(TcpHoSettings::offsets());
         all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));
+        all.extend(RLCI_RULES.iter().map(|rule| rule.bit as usize));
+        all.extend(layout!(Out: snd_una, unit, marked, sacks, elapsed_ms, rtt_us, sent_us, now_us, sent));
+        all.extend(layout!(Claim: beside, kbps, shared));
+        all.extend(What::NAMES.iter().map(|(flag, _)| flag.0 as usize));
+        all.extend([grant::TRIAL_ROUNDS, grant::GUARD_ROUNDS].map(|rounds| rounds as usize));
+        all.extend([grant::DOUBT_MS, grant::NOTICES_APART_MS].map(|ms| ms as usize));
+        all.extend([Near::TRAIN, PACKET].map(|packets| packets as usize));
         all
     }
 

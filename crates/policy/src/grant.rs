@@ -8,8 +8,6 @@ use crate::{Action, Link, Notice, Sender};
 pub const TRIAL_ROUNDS: u32 = 3;
 /// Round trips for which an undo gives back no more than was granted.
 pub const GUARD_ROUNDS: u32 = 3;
-/// Least window that a failure leaves, packets.
-pub const LEAST_PROVEN: u32 = 5;
 /// How long the rate of a notice may be refuted, ms.
 pub const DOUBT_MS: u64 = 10_000;
 

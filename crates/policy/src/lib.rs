@@ -1,8 +1,7 @@
 //! The decisions of a TCP sender on a handoff notice and after it.
 //!
-//! The decisions are written once, in the C headers of `policy/`, which are
-//! written for two worlds: for eBPF programs, and for the simulator, compiled here. This crate
-//! adds names and types, and no decision of its own.
+//! The decisions are written once, in the C headers of `policy/`. eBPF programs include them, and
+//! they are compiled here for the simulator. This crate adds names and types, and no decision of its own.
 //!
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;

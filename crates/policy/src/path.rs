@@ -15,9 +15,6 @@ pub struct Path {
 }
 
 impl Path {
-    /// `factor` of [`flight_exceeds`](Self::flight_exceeds) for A2.
-    pub const FACTOR: u32 = 512;
-
     /// The path of a notice, with the packet sizes of the settings. Links beyond the
     /// limits of `path.h` are taken to be at them, a rate of zero to be 1 kbit/s.
     pub fn new(set: &Settings, notice: &Notice) -> Self {

@@ -11,6 +11,7 @@
 #include "grant.h"
 #include "near.h"
 #include "notice.h"
+#include "rlci.h"
 #include "tcp_ho.h"
 
 #define SETTINGS const struct segue_etcp_settings *set
@@ -392,6 +393,18 @@ static const u32 layout[] = {
 	SEGUE_RULE_HO_RESUMES, SEGUE_RULE_HO_SSTHRESH, SEGUE_RULE_HO_WINDOW, SEGUE_RULE_HO_GUARD,
 	SEGUE_RULE_HO_REPEATED, SEGUE_RULE_HO_SAMPLE, SEGUE_RULE_HO_CONVERGED,
 	SEGUE_RULE_HO_CONGESTED, SEGUE_RULE_HO_NO_BURST, SEGUE_RULE_HO_REFUTED, SEGUE_RULE_HO_BOUNDED,
+	SEGUE_RULE_RLCI_ANEW, SEGUE_RULE_RLCI_RESUMES, SEGUE_RULE_RLCI_OLD_ACK,
+	SEGUE_RULE_RLCI_OLD_SAMPLE, SEGUE_RULE_RLCI_SAMPLE,
+	SIZE(segue_out), AT(segue_out, snd_una), AT(segue_out, unit), AT(segue_out, marked),
+	AT(segue_out, sacks), AT(segue_out, elapsed_ms), AT(segue_out, rtt_us),
+	AT(segue_out, sent_us), AT(segue_out, now_us), AT(segue_out, sent),
+	SIZE(segue_claim), AT(segue_claim, beside), AT(segue_claim, kbps), AT(segue_claim, shared),
+	SEGUE_REINIT_RTT, SEGUE_SET_MIN_RTO, SEGUE_SET_CWND, SEGUE_SET_SSTHRESH,
+	SEGUE_SET_DUPTHRESH, SEGUE_CLEAR_BACKOFF, SEGUE_REARM_TIMER, SEGUE_EXTEND_TIMER,
+	SEGUE_RETRANSMIT_HEAD, SEGUE_KEEP_WINDOW, SEGUE_KEEP_CWND, SEGUE_KEEP_SSTHRESH,
+	SEGUE_HOLD_HOLES, SEGUE_RESUME_RECOVERY, SEGUE_SEND_NEW, SEGUE_IGNORE_SAMPLE, SEGUE_CLAIM,
+	SEGUE_TRIAL_ROUNDS, SEGUE_GUARD_ROUNDS, SEGUE_DOUBT_MS, SEGUE_NOTICES_APART_MS,
+	SEGUE_NEAR_TRAIN, SEGUE_PACKET,
 };
 
 u32 segue_shim_layout(u32 index)

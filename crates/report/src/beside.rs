@@ -111,7 +111,7 @@ fn queue_delay(
     })
 }
 
-/// What the data of a scheme met in the queue of a link.
+/// The queue of a link as the data of a scheme met it.
 fn course(trace: &Trace, side: Side, series: &Series) -> QueueDelay {
     // Begin of the transmission, end, arrival.
     let mut passed: Vec<(Nanos, Nanos, Nanos)> = Vec::new();

@@ -100,7 +100,7 @@ fn milliseconds(time: Nanos) -> String {
     format!("{} ms", time as f64 / 1e6)
 }
 
-/// What tells a block from the others.
+/// A block's name, with all that tells it from the others.
 fn name(plan: &DrivePlan, block: &DriveBlock) -> String {
     let experiment = &block.experiment;
     let several =

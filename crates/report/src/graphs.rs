@@ -6,7 +6,7 @@ use segue_draw::{
 use segue_handoff::Occasion;
 use segue_study::explain::SchemeTrace;
 use segue_study::story::round_trip;
-use segue_world::trace::{LossCause, Side, Trace, What};
+use segue_world::trace::{Event, LossCause, Side, Trace, What};
 use segue_world::{Kind, Nanos, SECOND};
 use std::collections::BTreeSet;
 
@@ -159,54 +159,8 @@ fn sequence(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Sequ
             }
             acknowledged = Some(state.snd_una);
         }
-        if event.at < from {
-            continue;
-        }
-        match &event.what {
-            What::Sent(packet) if packet.data && !packet.is_probe() && packet.flow == flow => {
-                let point = at(packet.segment.seq);
-                if !packet.retransmission {
-                    graph.first_transmissions.push(point);
-                } else if needless(flow, packet.copy) {
-                    graph.needless.push(point);
-                } else {
-                    graph.retransmissions.push(point);
-                }
-            }
-            What::Received { packet, .. } if !packet.data && packet.flow == flow => {
-                let blocks = packet.segment.sack.as_slice().iter();
-                graph.sacks.extend(blocks.filter(|block| block.0 > packet.segment.ack).map(|block| {
-                    segue_draw::Sack {
-                        time: seconds(event.at),
-                        from: f64::from(block.0),
-                        to: f64::from(block.1),
-                    }
-                }));
-            }
-            What::Dropped { side, packet }
-            | What::Lost { side, packet, .. }
-            | What::Overflowed { side, packet }
-                if packet.flow == flow =>
-            {
-                let place = match (&event.what, side) {
-                    _ if !packet.data => segue_draw::DropPlace::Ack,
-                    (What::Lost { cause: LossCause::Link, .. }, _) => segue_draw::DropPlace::Link,
-                    (What::Lost { .. }, _) => segue_draw::DropPlace::Disconnection,
-                    (_, Side::Old) => segue_draw::DropPlace::OldQueue,
-                    (_, Side::New) => segue_draw::DropPlace::NewQueue,
-                };
-                let number = if packet.data { packet.segment.seq } else { packet.segment.ack };
-                graph.drops.push(segue_draw::Drop { at: at(number), place });
-            }
-            What::Timeout { flow: whose, head, .. } if *whose == flow => {
-                let known = trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, flow));
-                let spurious = known.is_some_and(|timeout| timeout.spurious);
-                graph.timeouts.push(segue_draw::Timeout { at: at(*head), spurious });
-            }
-            What::FastRetransmit { flow: whose, head, .. } if *whose == flow => {
-                graph.fast_retransmits.push(at(*head));
-            }
-            _ => {}
+        if event.at >= from {
+            mark(&mut graph, trace, event, flow, &needless);
         }
     }
     graph.about = about(
@@ -226,6 +180,59 @@ fn sequence(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Sequ
         ),
     );
     graph
+}
+
+/// An event of this flow in its graph.
+fn mark(
+    graph: &mut SequenceGraph,
+    trace: &Trace,
+    event: &Event,
+    flow: u16,
+    needless: &impl Fn(u16, u32) -> bool,
+) {
+    let at = |value: u32| Point::new(seconds(event.at), f64::from(value));
+    match &event.what {
+        What::Sent(packet) if packet.data && !packet.is_probe() && packet.flow == flow => {
+            let point = at(packet.segment.seq);
+            if !packet.retransmission {
+                graph.first_transmissions.push(point);
+            } else if needless(flow, packet.copy) {
+                graph.needless.push(point);
+            } else {
+                graph.retransmissions.push(point);
+            }
+        }
+        What::Received { packet, .. } if !packet.data && packet.flow == flow => {
+            let blocks = packet.segment.sack.as_slice().iter();
+            graph.sacks.extend(blocks.filter(|block| block.0 > packet.segment.ack).map(|block| {
+                segue_draw::Sack { time: seconds(event.at), from: f64::from(block.0), to: f64::from(block.1) }
+            }));
+        }
+        What::Dropped { side, packet }
+        | What::Lost { side, packet, .. }
+        | What::Overflowed { side, packet }
+            if packet.flow == flow =>
+        {
+            let place = match (&event.what, side) {
+                _ if !packet.data => segue_draw::DropPlace::Ack,
+                (What::Lost { cause: LossCause::Link, .. }, _) => segue_draw::DropPlace::Link,
+                (What::Lost { .. }, _) => segue_draw::DropPlace::Disconnection,
+                (_, Side::Old) => segue_draw::DropPlace::OldQueue,
+                (_, Side::New) => segue_draw::DropPlace::NewQueue,
+            };
+            let number = if packet.data { packet.segment.seq } else { packet.segment.ack };
+            graph.drops.push(segue_draw::Drop { at: at(number), place });
+        }
+        What::Timeout { flow: whose, head, .. } if *whose == flow => {
+            let known = trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, flow));
+            let spurious = known.is_some_and(|timeout| timeout.spurious);
+            graph.timeouts.push(segue_draw::Timeout { at: at(*head), spurious });
+        }
+        What::FastRetransmit { flow: whose, head, .. } if *whose == flow => {
+            graph.fast_retransmits.push(at(*head));
+        }
+        _ => {}
+    }
 }
 
 fn window(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> WindowGraph {

@@ -236,7 +236,7 @@ impl Drawn {
         format!("{}-scheme-{index}", self.id)
     }
 
-    /// What its stories cite.
+    /// Rules that its stories cite.
     pub fn cited(&self) -> impl Iterator<Item = &str> {
         self.schemes.iter().flat_map(|scheme| &scheme.story).filter_map(|sentence| sentence.rule.as_deref())
     }

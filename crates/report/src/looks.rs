@@ -103,7 +103,7 @@ mod tests {
         assert!(SCHEMES.iter().all(|&(_, hue, marker)| Look::new(hue, marker) != OTHER));
     }
 
-    /// What pages and examples compare: the default, the papers' senders, the explorer's families, the laboratory.
+    /// Schemes that pages and examples compare: the default, the papers' senders, the explorer's families, the laboratory.
     #[test]
     fn schemes_that_stand_side_by_side_differ_in_hue() {
         for beside in [

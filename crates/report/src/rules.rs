@@ -5,7 +5,7 @@ use segue_study::specification;
 
 /// The place of the list in a page.
 pub const PLACE: &str = "rules";
-/// What stands above it.
+/// The heading above it.
 pub const HEADING: &str = "Rules that the stories cite";
 /// Bytes that the list has at most: the specification is not longer.
 pub const MOST: usize = specification::SPECIFICATION.len();

@@ -1,4 +1,4 @@
-//! What the user's traffic meets, as a table of a page (docs/reference/traffic.md).
+//! The fate of the user's traffic, as a table of a page (docs/reference/traffic.md).
 
 use crate::looks;
 use maud::{Markup, html};

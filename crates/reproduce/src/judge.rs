@@ -98,7 +98,7 @@ pub(crate) const REGULAR: &str = "sack";
 /// Error that floating point may add to a value that lies on a bound.
 const ROUNDING: f64 = 1e-9;
 
-/// What both ends of a range may be off.
+/// How far both ends of a range may be off.
 fn range(bounds: &Bounds, scale: Scale) -> f64 {
     match (scale, bounds.min, bounds.max) {
         (Scale::Percent, Some(_), Some(_)) => table::RANGE_POINTS,
@@ -106,7 +106,7 @@ fn range(bounds: &Bounds, scale: Scale) -> f64 {
     }
 }
 
-/// What a value may be off that is stated as about so much.
+/// How far a value may be off that is stated as about so much.
 fn tolerance(bounds: &Bounds, stated: f64, scale: Scale) -> f64 {
     bounds.within.unwrap_or(match scale {
         Scale::Percent => table::ABOUT_POINTS,

@@ -9,7 +9,7 @@ fn refused(problem: String) -> RequestError {
     RequestError::List { what: "--address", problem }
 }
 
-/// What these settings say of it.
+/// The address that these settings ask for.
 pub(crate) fn read(settings: &[(String, String)]) -> Result<Address, RequestError> {
     let Some((_, word)) = settings.iter().find(|(key, _)| key == ADDRESS.0) else { return Ok(Address::Keep) };
     Address::of(word).ok_or_else(|| {
@@ -18,7 +18,7 @@ pub(crate) fn read(settings: &[(String, String)]) -> Result<Address, RequestErro
     })
 }
 
-/// What else a request asks for.
+/// The rest of a request.
 pub(crate) struct Beside<'a> {
     pub kinds: &'a [Kind],
     pub notice: NoticeMode,

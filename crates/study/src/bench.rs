@@ -35,7 +35,7 @@ pub(crate) fn check_links(bench: &Bench, pairs: &[(AccessLink, AccessLink)]) -> 
     Ok(())
 }
 
-/// What these settings say of it.
+/// The bench that these settings ask for.
 pub(crate) fn read(settings: &[(String, String)]) -> Result<Bench, RequestError> {
     let mut bench = Bench { link_queue: None, starts: APART, in_all: false };
     for (key, value) in settings {

@@ -87,7 +87,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
     values.into_iter().flatten().chain(acts).collect::<Vec<_>>().join(", ")
 }
 
-/// What the programs of a sender on Linux do by themselves, and no rule of a scheme: its name in
+/// Acts of the programs of a sender on Linux that are no rule of a scheme: the name in
 /// docs/internals/kernel.md, and the cause. `None`: there is a rule, or nobody names the cause.
 pub fn program_in_words(decision: &Decision) -> Option<(&'static str, &'static str)> {
     let Decision { advice, view, rules, .. } = decision;

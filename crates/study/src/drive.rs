@@ -190,7 +190,7 @@ impl DrivePlan {
             .collect()
     }
 
-    /// What comes to the mobile in each of at most `bins` parts of one drive, that of the first seed.
+    /// The data that come to the mobile in each of at most `bins` parts of one drive, that of the first seed.
     pub fn course(&self, block: &DriveBlock, scheme: &PlannedScheme, bins: u32) -> Course {
         let experiment = DriveExperiment { seed: self.seed, stack: scheme.stack, ..block.experiment.clone() };
         experiment.course(&scheme.scheme, bins)

@@ -61,7 +61,7 @@ impl LabSender {
     /// `tcp-ho/bbr`, `unaware`, `etcp-v1@laboratory`.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// The fault, in one line.
     pub fn named(word: &str) -> Result<Self, String> {
         let (kind, notice_by) = crate::lab_sender::read(word)?;
         Ok(Self { name: word.into(), kind, notice_by, settings: Vec::new() })
@@ -168,7 +168,7 @@ impl LabPlan {
         (self.kinds.len() * self.senders.len()) as u64 * u64::from(self.runs)
     }
 
-    /// What differs from the usual, as headings and files say it.
+    /// Differences from the usual, as headings and files say them.
     pub fn conditions_in_words(&self) -> String {
         let mut words = self.conditions.words();
         if self.wired != WIRED {

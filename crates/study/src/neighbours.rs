@@ -21,7 +21,7 @@ const KERNEL: &str = "linux-6.12";
 pub(crate) struct NeighbourWords {
     count: u16,
     control: Option<CcName>,
-    /// What they receive is counted for so long.
+    /// Their data are counted for so long.
     counted: Option<Nanos>,
 }
 

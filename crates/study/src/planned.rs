@@ -95,26 +95,7 @@ pub fn planned(
             own.push(("enact".to_string(), "linux".to_string()));
         }
         let scheme = Scheme::build(name, &own)?;
-        if scheme.claim().is_some() && !can_be_claimed(&stack) {
-            let fit: Vec<_> = profiles::stacks().filter(can_be_claimed).map(|stack| stack.name).collect();
-            return Err(RequestError::List {
-                what: "--stack",
-                problem: format!("`{name}` does not run on `{}`; expected {}", stack.name, fit.join(" or ")),
-            });
-        }
-        let needs = Scheme::needs(name);
-        if !needs.met_by(&stack) {
-            let control =
-                stack.kernel.map_or(String::new(), |kernel| format!(" with {}", kernel.control.name()));
-            return Err(RequestError::List {
-                what: "--stack",
-                problem: format!(
-                    "`{name}` does not run on `{}`{control}; expected {}",
-                    stack.name,
-                    needs.expected()
-                ),
-            });
-        }
+        check_stack(name, &scheme, &stack)?;
         let stack_index = stacks.iter().position(|other| *other == stack).unwrap_or_else(|| {
             stacks.push(stack);
             stacks.len() - 1
@@ -138,6 +119,26 @@ pub fn planned(
         }
     }
     Ok((schemes, stacks))
+}
+
+/// Whether the scheme of that name runs on this stack.
+fn check_stack(name: &str, scheme: &Scheme, stack: &StackProfile) -> Result<(), RequestError> {
+    if scheme.claim().is_some() && !can_be_claimed(stack) {
+        let fit: Vec<_> = profiles::stacks().filter(can_be_claimed).map(|stack| stack.name).collect();
+        return Err(RequestError::List {
+            what: "--stack",
+            problem: format!("`{name}` does not run on `{}`; expected {}", stack.name, fit.join(" or ")),
+        });
+    }
+    let needs = Scheme::needs(name);
+    if needs.met_by(stack) {
+        return Ok(());
+    }
+    let control = stack.kernel.map_or(String::new(), |kernel| format!(" with {}", kernel.control.name()));
+    Err(RequestError::List {
+        what: "--stack",
+        problem: format!("`{name}` does not run on `{}`{control}; expected {}", stack.name, needs.expected()),
+    })
 }
 
 /// Whether some of the schemes, the stacks, the access routers or the bench, by `bench`, know the key.

@@ -68,7 +68,7 @@ pub struct Plan {
     pub notice_error: NoticeError,
     /// Users who share the access links.
     pub neighbours: Option<Neighbours>,
-    /// What the mobile's user does, where it is measured.
+    /// The acts of the mobile's user, where they are measured.
     pub traffic: Option<Traffic>,
     /// Abilities of the access routers.
     pub routers: Routers,
@@ -80,7 +80,7 @@ pub struct Plan {
     pub starts: Nanos,
     /// Whether all flows together are to bring P packets.
     pub in_all: bool,
-    /// What becomes of the mobile's address.
+    /// The fate of the mobile's address.
     pub address: Address,
 }
 
@@ -89,46 +89,9 @@ impl Request {
     pub fn plan(mut self) -> Result<Plan, RequestError> {
         soft::read(&mut self.kinds, &self.settings)?;
         self.check_ranges()?;
-        let mut neighbours = None;
-        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == NEIGHBOURS.0) {
-            let words = NeighbourWords::parse(value)?;
-            *value = words.to_string();
-            neighbours = Some(words);
-        }
-        let mut asked_traffic = None;
-        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == TRAFFIC.0) {
-            let (read, written) = traffic::parse(value)?;
-            *value = written;
-            asked_traffic = Some(read);
-        }
-        let mut notice_delay = 0;
-        let mut notice_error = NoticeError::default();
-        for (key, value) in &self.settings {
-            check_key(key, &self.schemes, &BENCH_SETTINGS)?;
-            if key == NOTICE_ERROR.0 {
-                notice_error = value.parse().map_err(|error: NoticeErrorWords| RequestError::List {
-                    what: "--notice-error",
-                    problem: error.to_string(),
-                })?;
-            }
-            if key == NOTICE_DELAY.0 {
-                if self.notice != NoticeMode::Instant {
-                    let problem =
-                        "`notice-delay` is for instant notices; one in band takes its own time".into();
-                    return Err(RequestError::List { what: "--set", problem });
-                }
-                notice_delay = segue_words::quantity::time(value)
-                    .filter(|&time| time <= 100 * SECOND && !is_below_resolution(value))
-                    .ok_or_else(|| RequestError::Value {
-                        key: key.clone(),
-                        value: value.clone(),
-                        expected: match is_below_resolution(value) {
-                            true => "0s, or 1ns or more, which is the resolution".into(),
-                            false => "a time up to 100s".into(),
-                        },
-                    })?;
-            }
-        }
+        let neighbours = self.neighbours()?;
+        let asked_traffic = self.traffic()?;
+        let (notice_delay, notice_error) = self.notice_settings()?;
         let routers = routers(&self.settings)?;
         let open = bench::read(&self.settings)?;
         bench::check_links(&open, &self.pairs)?;
@@ -160,14 +123,7 @@ impl Request {
         address::check(address, &beside)?;
         if let Some(traffic) = &asked_traffic {
             traffic::check(traffic, &self.flows, &schemes)?;
-            let set = |(key, _): (&str, &str)| self.settings.iter().any(|(other, _)| other == key);
-            let given = [
-                (self.packets != PACKETS, "packets"),
-                (self.definition != Definition::AfterHighest, "definition"),
-                (set(TARGET), TARGET.0),
-                (set(STARTS), STARTS.0),
-            ];
-            traffic::check_transfers(traffic, &given)?;
+            self.check_transfers(traffic)?;
         }
         Ok(Plan {
             request: self,
@@ -184,6 +140,76 @@ impl Request {
             in_all,
             address,
         })
+    }
+
+    /// The neighbours that the settings ask for, which then have them in full.
+    fn neighbours(&mut self) -> Result<Option<NeighbourWords>, RequestError> {
+        let mut neighbours = None;
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == NEIGHBOURS.0) {
+            let words = NeighbourWords::parse(value)?;
+            *value = words.to_string();
+            neighbours = Some(words);
+        }
+        Ok(neighbours)
+    }
+
+    /// The same for traffic.
+    fn traffic(&mut self) -> Result<Option<Traffic>, RequestError> {
+        let mut traffic = None;
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == TRAFFIC.0) {
+            let (read, written) = traffic::parse(value)?;
+            *value = written;
+            traffic = Some(read);
+        }
+        Ok(traffic)
+    }
+
+    /// Checks the keys of all settings, and reads how late and how wrong notices may be.
+    fn notice_settings(&self) -> Result<(Nanos, NoticeError), RequestError> {
+        let mut delay = 0;
+        let mut wrong = NoticeError::default();
+        for (key, value) in &self.settings {
+            check_key(key, &self.schemes, &BENCH_SETTINGS)?;
+            if key == NOTICE_ERROR.0 {
+                wrong = value.parse().map_err(|error: NoticeErrorWords| RequestError::List {
+                    what: "--notice-error",
+                    problem: error.to_string(),
+                })?;
+            }
+            if key == NOTICE_DELAY.0 {
+                delay = self.notice_delay(value)?;
+            }
+        }
+        Ok((delay, wrong))
+    }
+
+    fn notice_delay(&self, value: &str) -> Result<Nanos, RequestError> {
+        if self.notice != NoticeMode::Instant {
+            let problem = "`notice-delay` is for instant notices; one in band takes its own time".into();
+            return Err(RequestError::List { what: "--set", problem });
+        }
+        segue_words::quantity::time(value)
+            .filter(|&time| time <= 100 * SECOND && !is_below_resolution(value))
+            .ok_or_else(|| RequestError::Value {
+                key: NOTICE_DELAY.0.to_string(),
+                value: value.to_string(),
+                expected: match is_below_resolution(value) {
+                    true => "0s, or 1ns or more, which is the resolution".into(),
+                    false => "a time up to 100s".into(),
+                },
+            })
+    }
+
+    /// Traffic without transfers has no use for what concerns them.
+    fn check_transfers(&self, traffic: &Traffic) -> Result<(), RequestError> {
+        let set = |(key, _): (&str, &str)| self.settings.iter().any(|(other, _)| other == key);
+        let given = [
+            (self.packets != PACKETS, "packets"),
+            (self.definition != Definition::AfterHighest, "definition"),
+            (set(TARGET), TARGET.0),
+            (set(STARTS), STARTS.0),
+        ];
+        traffic::check_transfers(traffic, &given)
     }
 
     fn check_ranges(&self) -> Result<(), RequestError> {
@@ -334,7 +360,7 @@ impl Plan {
         if self.in_all { all.div_ceil(u32::try_from(flows).unwrap_or(u32::MAX).max(1)) } else { all }
     }
 
-    /// Whose packets are counted, in words.
+    /// The flows whose packets are counted, in words.
     pub fn counted(&self) -> &'static str {
         if self.in_all { "of all flows together, as many of each" } else { "per flow" }
     }

@@ -59,7 +59,7 @@ fn way(word: &str) -> Result<SoftWord, RequestError> {
     })
 }
 
-/// What has not been built for two links at once, and for a return.
+/// Refuses requests that have not been built for two links at once, and for a return.
 pub(crate) fn check(kinds: &[Kind], neighbours: bool, handoffs: u32) -> Result<(), RequestError> {
     let special = kinds.iter().find(|kind| matches!(kind, Kind::Soft(_) | Kind::PingPong(_)));
     let Some(kind) = special.map(|kind| kind.word()) else { return Ok(()) };

@@ -4,7 +4,7 @@
 pub const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms.md");
 /// Where it stands.
 pub const PLACE: &str = "docs/reference/algorithms.md";
-/// What stands before a number in a sentence that cites it.
+/// Words before a number in a sentence that cites it.
 const NAME: &str = "algorithms.md ";
 
 /// A section of the specification.
@@ -12,7 +12,7 @@ const NAME: &str = "algorithms.md ";
 pub struct Section {
     /// With its number, without marks.
     pub heading: &'static str,
-    /// What follows, as far as the next heading.
+    /// The text from there to the next heading.
     pub body: &'static str,
 }
 

@@ -31,12 +31,12 @@ pub fn stalls(trace: &Trace, flow: u16) -> Vec<(Nanos, Nanos)> {
     waits.end(trace.end)
 }
 
-/// What the receiver has.
+/// The receiver's share of the stream so far.
 #[derive(Default)]
 struct Progress {
     /// All below has come.
     next: u32,
-    /// What has come beyond.
+    /// Packets beyond it that have come.
     beyond: BTreeSet<u32>,
 }
 

@@ -11,7 +11,7 @@ use segue_handoff::{Act, Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
-use segue_world::trace::{LossCause, SenderState, Side, What};
+use segue_world::trace::{Event, LossCause, SenderState, Side, What};
 use segue_world::{Address, Experiment, Kind, Nanos, Neighbours, NoticeMode, Overlap, SECOND, SoftWord};
 use std::collections::BTreeSet;
 
@@ -98,119 +98,13 @@ pub fn round_trip(experiment: &Experiment) -> Nanos {
 
 /// The story from T to the end, in order; before T only that the mobile closes its window.
 pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
-    let trace = &told.trace;
-    let record = &trace.record;
-    let stack = &trace.experiment.stack;
-    let round_trip = round_trip(&trace.experiment);
-    let mut teller = Teller {
-        sentences: Vec::new(),
-        losses: Vec::new(),
-        acts: Vec::new(),
-        same_burst: SAME_BURST.max(4 * round_trip),
-        several_flows: trace.experiment.flows > 1,
-    };
-    let mut dupthresh = vec![stack.dupthresh; trace.experiment.flows];
-    let mut states: Vec<Option<SenderState>> = vec![None; trace.experiment.flows];
-    let mut heard_over_new = false;
-    let mut last_sent: Option<Nanos> = None;
-    let silence = SILENCE.max(round_trip + round_trip / 2);
-    let mut silences: Vec<(Nanos, Nanos)> = Vec::new();
-    let mut closed = false;
-    let mut begun = false;
-    let mut completed = false;
-    for event in &trace.events {
-        if event.at >= record.at && !begun {
-            begun = true;
-            teller.begin(told, &states);
-        }
-        if event.at >= record.completion && !completed {
-            completed = true;
-            if record.completion > record.at {
-                teller.say(record.completion, None, "the new link is up".into(), None);
-            }
-            teller.copies_lost(told);
-            teller.notice_errs(told);
-        }
-        match &event.what {
-            What::State { flow, state } => {
-                let slot = &mut states[usize::from(*flow)];
-                if begun && let Some(before) = slot {
-                    teller.change(event.at, *flow, before, state, stack);
-                }
-                *slot = Some(*state);
-            }
-            What::Sent(packet) if !packet.data && packet.segment.window == 0 && !closed => {
-                closed = true;
-                let text = "the mobile closes its window: it foresees the disconnection".to_string();
-                teller.say(event.at, None, text, Some("algorithms.md 4.5".into()));
-            }
-            _ if !begun => {}
-            What::Timeout { flow, head, .. } => {
-                let timeout = record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
-                let spurious = timeout.is_some_and(|timeout| timeout.spurious);
-                let why = if spurious { "; spurious: the packet was not lost" } else { "" };
-                let text = format!("the timer expires: packet {head} is sent again{why}");
-                teller.say(event.at, Some(*flow), text, Some(cited(timeout_rule(stack), stack)));
-            }
-            What::FastRetransmit { flow, head, dup_acks } => {
-                let threshold = dupthresh[usize::from(*flow)];
-                let text = fast_retransmit_in_words(stack, threshold, *head, *dup_acks);
-                teller.say(event.at, Some(*flow), text, Some(cited(fast_retransmit_rule(stack), stack)));
-            }
-            What::Acted { flow, act } => teller.act(event.at, *flow, act),
-            What::Decided { flow, decision } => {
-                if let Some(threshold) = decision.advice.dupthresh {
-                    dupthresh[usize::from(*flow)] = threshold;
-                }
-                teller.decision(event.at, *flow, decision);
-            }
-            What::Dropped { side, packet } | What::Lost { side, packet, .. } if is_notice(packet) => {
-                let link = if *side == Side::Old { "old" } else { "new" };
-                let text = match &event.what {
-                    What::Lost { cause: LossCause::Link, .. } => {
-                        format!("a copy of the notice is lost on the {link} link")
-                    }
-                    _ => format!("a copy of the notice is lost: the queue of the {link} link is full"),
-                };
-                teller.say(event.at, Some(packet.flow), text, Some("bench.md".into()));
-            }
-            // It will be repeated.
-            What::Dropped { packet, .. } | What::Lost { packet, .. } if packet.is_probe() => {}
-            What::Dropped { side, packet } => {
-                teller.loss(event.at, Place::Queue(*side, packet.data), packet.flow)
-            }
-            What::Lost { side, packet, cause } => {
-                let place = match cause {
-                    LossCause::Link => Place::Link(*side, packet.data),
-                    _ => Place::Disconnection(packet.data),
-                };
-                teller.loss(event.at, place, packet.flow);
-            }
-            What::Overflowed { side, packet } => {
-                teller.loss(event.at, Place::Buffer(*side), packet.flow);
-            }
-            What::Queued { side: Side::New, packet, delivery, .. }
-                if packet.data && !packet.is_probe() && !heard_over_new =>
-            {
-                heard_over_new = true;
-                if *delivery <= trace.end {
-                    let text = "the first data packet of the new link reaches the mobile".to_string();
-                    teller.say(*delivery, None, text, None);
-                }
-            }
-            What::Sent(packet) if packet.data && !packet.is_probe() => {
-                if let Some(last) = last_sent
-                    && event.at - last >= silence
-                {
-                    silences.push((last, event.at));
-                }
-                last_sent = Some(event.at);
-            }
-            _ => {}
-        }
+    let mut teller = Teller::new(told);
+    for event in &told.trace.events {
+        teller.reach(event.at);
+        teller.tell(event);
     }
-    teller.silences(silences);
-    teller.end(told);
+    teller.end_silences();
+    teller.end();
     teller.sentences.sort_by_key(|sentence| sentence.at);
     teller.sentences
 }
@@ -228,24 +122,159 @@ fn is_told_nothing(scheme: &str) -> bool {
     })
 }
 
-struct Teller {
+/// A story so far.
+struct Teller<'a> {
+    told: &'a SchemeTrace,
     sentences: Vec<Sentence>,
+    /// T, and completion, are over.
+    begun: bool,
+    completed: bool,
+    /// Each flow's dupthresh, and its sender's state once it is known.
+    dupthresh: Vec<u32>,
+    states: Vec<Option<SenderState>>,
+    /// The mobile has closed its window.
+    closed: bool,
+    heard_over_new: bool,
+    /// When a data packet left last, and the silences so far.
+    last_sent: Option<Nanos>,
+    silences: Vec<(Nanos, Nanos)>,
     /// Bursts that may still grow.
     losses: Vec<Losses>,
     /// Acts of the mobile: for which flow, in which sentence, how often.
     acts: Vec<(u16, Act, usize, u32)>,
-    /// Losses further apart are told apart.
+    /// Losses further apart are told apart, and a shorter pause is no silence.
     same_burst: Nanos,
-    several_flows: bool,
+    silence: Nanos,
 }
 
-impl Teller {
+impl<'a> Teller<'a> {
+    fn new(told: &'a SchemeTrace) -> Self {
+        let experiment = &told.trace.experiment;
+        let round_trip = round_trip(experiment);
+        Self {
+            told,
+            sentences: Vec::new(),
+            begun: false,
+            completed: false,
+            dupthresh: vec![experiment.stack.dupthresh; experiment.flows],
+            states: vec![None; experiment.flows],
+            closed: false,
+            heard_over_new: false,
+            last_sent: None,
+            silences: Vec::new(),
+            losses: Vec::new(),
+            acts: Vec::new(),
+            same_burst: SAME_BURST.max(4 * round_trip),
+            silence: SILENCE.max(round_trip + round_trip / 2),
+        }
+    }
+
+    fn stack(&self) -> &'a StackProfile {
+        &self.told.trace.experiment.stack
+    }
+
+    /// Nothing before this time is still to be told.
+    fn reach(&mut self, at: Nanos) {
+        let record = &self.told.trace.record;
+        if at >= record.at && !self.begun {
+            self.begun = true;
+            self.begin();
+        }
+        if at >= record.completion && !self.completed {
+            self.completed = true;
+            if record.completion > record.at {
+                self.say(record.completion, None, "the new link is up".into(), None);
+            }
+            self.copies_lost();
+            self.notice_errs();
+        }
+    }
+
+    fn tell(&mut self, event: &Event) {
+        let at = event.at;
+        match &event.what {
+            What::State { flow, state } => {
+                let before = self.states[usize::from(*flow)].replace(*state);
+                if let Some(before) = before.filter(|_| self.begun) {
+                    self.change(at, *flow, &before, state);
+                }
+            }
+            What::Sent(packet) if !packet.data && packet.segment.window == 0 && !self.closed => {
+                self.closed = true;
+                let text = "the mobile closes its window: it foresees the disconnection".to_string();
+                self.say(at, None, text, Some("algorithms.md 4.5".into()));
+            }
+            _ if !self.begun => {}
+            What::Timeout { flow, head, .. } => {
+                let mut timeouts = self.told.trace.record.timeouts.iter();
+                let spurious = timeouts.find(|t| (t.at, t.flow) == (at, *flow)).is_some_and(|t| t.spurious);
+                let why = if spurious { "; spurious: the packet was not lost" } else { "" };
+                let text = format!("the timer expires: packet {head} is sent again{why}");
+                let rule = cited(timeout_rule(self.stack()), self.stack());
+                self.say(at, Some(*flow), text, Some(rule));
+            }
+            What::FastRetransmit { flow, head, dup_acks } => {
+                let threshold = self.dupthresh[usize::from(*flow)];
+                let text = fast_retransmit_in_words(self.stack(), threshold, *head, *dup_acks);
+                let rule = cited(fast_retransmit_rule(self.stack()), self.stack());
+                self.say(at, Some(*flow), text, Some(rule));
+            }
+            What::Acted { flow, act } => self.act(at, *flow, act),
+            What::Decided { flow, decision } => {
+                if let Some(threshold) = decision.advice.dupthresh {
+                    self.dupthresh[usize::from(*flow)] = threshold;
+                }
+                self.decision(at, *flow, decision);
+            }
+            What::Dropped { packet, .. } | What::Lost { packet, .. } | What::Overflowed { packet, .. } => {
+                self.never_arrives(event, packet);
+            }
+            What::Queued { side: Side::New, packet, delivery, .. }
+                if packet.data && !packet.is_probe() && !self.heard_over_new =>
+            {
+                self.heard_over_new = true;
+                if *delivery <= self.told.trace.end {
+                    let text = "the first data packet of the new link reaches the mobile".to_string();
+                    self.say(*delivery, None, text, None);
+                }
+            }
+            What::Sent(packet) if packet.data && !packet.is_probe() => {
+                let last = self.last_sent.replace(at);
+                self.silences.extend(last.filter(|last| at - last >= self.silence).map(|last| (last, at)));
+            }
+            _ => {}
+        }
+    }
+
+    /// A packet is dropped or lost.
+    fn never_arrives(&mut self, event: &Event, packet: &Packet) {
+        let place = match &event.what {
+            What::Overflowed { side, .. } => Place::Buffer(*side),
+            What::Dropped { side, .. } | What::Lost { side, .. } if is_notice(packet) => {
+                let link = if *side == Side::Old { "old" } else { "new" };
+                let text = match &event.what {
+                    What::Lost { cause: LossCause::Link, .. } => {
+                        format!("a copy of the notice is lost on the {link} link")
+                    }
+                    _ => format!("a copy of the notice is lost: the queue of the {link} link is full"),
+                };
+                return self.say(event.at, Some(packet.flow), text, Some("bench.md".into()));
+            }
+            // It will be repeated.
+            _ if packet.is_probe() => return,
+            What::Dropped { side, .. } => Place::Queue(*side, packet.data),
+            What::Lost { side, cause: LossCause::Link, .. } => Place::Link(*side, packet.data),
+            _ => Place::Disconnection(packet.data),
+        };
+        self.loss(event.at, place, packet.flow);
+    }
+
     fn say(&mut self, at: Nanos, flow: Option<u16>, text: String, rule: Option<String>) {
         self.sentences.push(Sentence { at, flow, text, rule });
     }
 
-    fn begin(&mut self, told: &SchemeTrace, states: &[Option<SenderState>]) {
-        let trace = &told.trace;
+    fn begin(&mut self) {
+        let trace = &self.told.trace;
         let text = match trace.experiment.kind {
             Kind::Mbb if trace.experiment.address == Address::New => "the handoff".into(),
             Kind::Mbb => {
@@ -271,21 +300,15 @@ impl Teller {
                 "the mobile's address is another: its connections end, and it opens others over the new link";
             self.say(trace.record.completion, None, text.into(), None);
         }
-        for (flow, state) in states.iter().enumerate() {
+        for (flow, state) in self.states.clone().iter().enumerate() {
             let Some(state) = state else { continue };
             let text = format!("the sender stands at {}", state_in_words(state));
             self.say(trace.record.at, Some(flow as u16), text, None);
         }
     }
 
-    fn change(
-        &mut self,
-        at: Nanos,
-        flow: u16,
-        before: &SenderState,
-        now: &SenderState,
-        stack: &StackProfile,
-    ) {
+    fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState) {
+        let stack = self.stack();
         if before.in_rto_recovery && !now.in_rto_recovery {
             let text = format!("RTO recovery is over: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some(timeout_end_rule(stack).into()));
@@ -338,10 +361,11 @@ impl Teller {
     }
 
     /// A notice that may be wrong.
-    fn notice_errs(&mut self, told: &SchemeTrace) {
-        let experiment = &told.trace.experiment;
-        let Some(Told { new_link, late }) = told.trace.told else { return };
-        if is_told_nothing(&told.scheme) || experiment.notice.copies() == 0 {
+    fn notice_errs(&mut self) {
+        let SchemeTrace { scheme, trace, .. } = self.told;
+        let experiment = &trace.experiment;
+        let Some(Told { new_link, late }) = trace.told else { return };
+        if is_told_nothing(scheme) || experiment.notice.copies() == 0 {
             return;
         }
         let text = format!(
@@ -350,25 +374,27 @@ impl Teller {
             new_link.rate_kbps,
             f64::from(new_link.delay_us) / 1e3
         );
-        self.say(told.trace.record.completion, None, text, Some("bench.md".into()));
+        self.say(trace.record.completion, None, text, Some("bench.md".into()));
     }
 
     /// The fate of the copies of an in-band notice at the mobile.
-    fn copies_lost(&mut self, told: &SchemeTrace) {
-        let text = match told.trace.experiment.notice {
+    fn copies_lost(&mut self) {
+        let SchemeTrace { scheme, trace, .. } = self.told;
+        let text = match trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",
             NoticeMode::InBand { lost } if lost > 1 => {
                 "the notice is lost, both copies of it: no sender hears"
             }
             _ => return,
         };
-        if !is_told_nothing(&told.scheme) {
-            self.say(told.trace.record.completion, None, text.into(), None);
+        if !is_told_nothing(scheme) {
+            self.say(trace.record.completion, None, text.into(), None);
         }
     }
 
     /// The longest silences; of the others how many.
-    fn silences(&mut self, mut silences: Vec<(Nanos, Nanos)>) {
+    fn end_silences(&mut self) {
+        let mut silences = std::mem::take(&mut self.silences);
         silences.sort_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
         let others = silences.split_off(silences.len().min(MOST_SILENCES));
         for (from, to) in silences {
@@ -408,7 +434,7 @@ impl Teller {
         losses.flows.insert(flow);
         let names: Vec<String> = losses.flows.iter().take(MOST_NAMES).map(u16::to_string).collect();
         let of = match losses.flows.len() {
-            _ if !self.several_flows => String::new(),
+            _ if self.told.trace.experiment.flows <= 1 => String::new(),
             1 => format!(" of flow {}", names[0]),
             few if few <= MOST_NAMES => format!(" of flows {}", names.join(", ")),
             many => format!(" of {many} flows"),
@@ -441,8 +467,8 @@ impl Teller {
         };
     }
 
-    fn end(&mut self, told: &SchemeTrace) {
-        let trace = &told.trace;
+    fn end(&mut self) {
+        let trace = &self.told.trace;
         let text = match trace.record.transfer {
             Some(transfer) => format!(
                 "the transfer is done, {} s after completion ({} times the bound)",

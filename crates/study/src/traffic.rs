@@ -153,7 +153,7 @@ fn two<'a>(
     }
 }
 
-/// What has not been built beside traffic is refused.
+/// Refuses requests that have not been built beside traffic.
 pub(crate) fn check(
     traffic: &Traffic,
     flows: &[usize],

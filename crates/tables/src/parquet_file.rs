@@ -78,7 +78,7 @@ impl ParquetWriter {
         Ok(Self { target: target.to_path_buf(), draft, writer: None })
     }
 
-    /// What writes columns of this schema, unless it is there.
+    /// Makes the writer of columns of this schema, unless it is there.
     fn writer(&mut self, schema: SchemaRef) -> Result<&mut ArrowWriter<File>, String> {
         if self.writer.is_none() {
             let file = self.draft.file().try_clone().map_err(|error| in_words(&error))?;

@@ -1,7 +1,7 @@
 //! Effects of the application's writing on Linux's sender beside the amount of data.
 
-use segue_tcp::linux::LinuxSender;
-use segue_tcp::profile::LINUX_6_12_BBR;
+use segue_tcp::linux::{LinuxSender, LinuxSettings};
+use segue_tcp::profile::{LINUX_6_12, LINUX_6_12_BBR};
 use segue_tcp::{Nanos, SackList, Segment};
 
 const RTT: Nanos = 50_000_000;
@@ -49,4 +49,34 @@ fn writing_after_a_pause_marks_the_samples() {
     busy.open(2_000);
     drain(&mut busy, RTT + 1);
     assert_eq!(busy.sock().app_limited, mark);
+}
+
+/// cwnd before and after two packets that are written a second after the last ACK.
+fn windows_around_a_pause(slow_start_after_idle: bool) -> (u32, u32) {
+    let settings = LinuxSettings { slow_start_after_idle, ..LINUX_6_12.kernel.expect("a kernel") };
+    let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+    let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
+    sender.open(70);
+    drain(&mut sender, 0);
+    // The SYN, then windows of 10, 20 and 40.
+    for (round, packet) in [1, 11, 31, 71].into_iter().enumerate() {
+        let now = (round as Nanos + 1) * RTT;
+        sender.on_segment(now, &ack_of(packet));
+        drain(&mut sender, now);
+    }
+    let before = sender.window();
+    sender.open(72);
+    drain(&mut sender, 4 * RTT + 1_000_000_000);
+    assert_eq!(sender.in_flight(), 2);
+    (before, sender.window())
+}
+
+/// With `tcp_slow_start_after_idle` cwnd falls in a pause of several RTOs. Without it the window stays, although the
+/// application uses little of it (`tcp_cwnd_validate`).
+#[test]
+fn a_pause_leaves_the_window_where_the_host_says_so() {
+    let (before, after) = windows_around_a_pause(true);
+    assert!(before > 20 && after == 10, "{before}, {after}");
+    let (before, after) = windows_around_a_pause(false);
+    assert!(before > 20 && after == before, "{before}, {after}");
 }

@@ -303,26 +303,8 @@ pub(crate) fn build<W: HostObserver>(
     }
     let mn = Mobile::new((0, receiving.first().map_or(0, |flow| flow.timer.0)), receiving, back);
 
-    let mut r = Router::default();
-    r.route(core.down, Route::To(edge[OLD].down));
-    let mut routers = vec![r];
-    for i in [OLD, NEW] {
-        routers[0].route(edge[i].up, Route::To(core.up));
-    }
-    for i in [OLD, NEW] {
-        let mut ar = Router::default();
-        ar.route(edge[i].down, Route::To(air[i].down));
-        ar.route(air[i].up, Route::To(edge[i].up));
-        routers.push(ar);
-    }
-    for i in [OLD, NEW] {
-        let mut wir = Router::default();
-        wir.route(air[i].down, Route::To(last[i].down));
-        wir.route(last[i].up, Route::To(air[i].up));
-        routers.push(wir);
-    }
     let mut nodes = vec![BenchNode::Correspondent(cn)];
-    nodes.extend(routers.into_iter().map(BenchNode::Router));
+    nodes.extend(routers(core, edge, air, last).into_iter().map(BenchNode::Router));
     nodes.push(BenchNode::Mobile(mn));
     let mut sim = Sim { net, nodes };
     if let Some(neighbours) = &experiment.neighbours {
@@ -330,6 +312,29 @@ pub(crate) fn build<W: HostObserver>(
     }
     traffic::join(&mut sim, &mut link_ids, experiment, plain);
     (sim, link_ids)
+}
+
+/// The routers with their routes over the old link, in the order of nodes: R, access routers, Wir.
+fn routers(core: Duplex, edge: [Duplex; 2], air: [Duplex; 2], last: [Duplex; 2]) -> Vec<Router> {
+    let mut r = Router::default();
+    r.route(core.down, Route::To(edge[OLD].down));
+    for edge in edge {
+        r.route(edge.up, Route::To(core.up));
+    }
+    let mut routers = vec![r];
+    let mut between = |[above, below]: [Duplex; 2]| {
+        let mut router = Router::default();
+        router.route(above.down, Route::To(below.down));
+        router.route(below.up, Route::To(above.up));
+        routers.push(router);
+    };
+    for i in [OLD, NEW] {
+        between([edge[i], air[i]]);
+    }
+    for i in [OLD, NEW] {
+        between([air[i], last[i]]);
+    }
+    routers
 }
 
 /// The link in the first report: the old one during its first second.

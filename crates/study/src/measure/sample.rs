@@ -78,7 +78,7 @@ impl Sample<'_> {
         least.sum::<Option<u64>>().map(|sum| sum as f64)
     }
 
-    /// What came of a class of traffic, if it is measured.
+    /// The outcome of a class of traffic, if it is measured.
     pub fn traffic(&self, class: Class) -> Option<OfTraffic> {
         let of_class = |one: &RunRecord| one.traffic.iter().find(|traffic| traffic.class == class).cloned();
         let classes: Vec<ClassRecord> = self.handoffs.iter().filter_map(|one| of_class(one)).collect();

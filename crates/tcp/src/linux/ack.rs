@@ -4,7 +4,7 @@
 //! `tcp_xmit_recovery`).
 
 use super::cc::rate::stamp_delta;
-use super::cc::{AckSample, CongestionOps, InAck, RateSample};
+use super::cc::{AckSample, CongestionOps, RateSample};
 use super::queue::{ANY_RETRANS, LOST, RETRANS, SACKED};
 use super::sack::SackTag;
 use super::transmit::Push;
@@ -16,6 +16,17 @@ use std::cmp::Ordering;
 /// Pacing rate in percent of cwnd / srtt (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 const PACING_SS_RATIO: u32 = 200;
 const PACING_CA_RATIO: u32 = 120;
+
+/// News in the cumulative number of an ACK.
+struct Cleaned {
+    /// Send times, us, of the first and the last packet that was sent once; 0 = none.
+    first_ackt: u64,
+    last_ackt: u64,
+    /// Lowest packet that was sent once and not SACKed before.
+    reord: u32,
+    pkts_acked: u32,
+    flags: u32,
+}
 
 impl<A: Advisor> LinuxSender<A> {
     /// Before, at or after the kernel's `snd_una`.
@@ -83,8 +94,7 @@ impl<A: Advisor> LinuxSender<A> {
             flags |= tag.flags;
             self.sk.delivered = self.sk.delivered.wrapping_add(tag.delivered);
         }
-        let ece = self.ecn.echoes(segment);
-        if ece {
+        if self.ecn.echoes(segment) {
             flags |= flag::ECE;
         }
         self.probes_out = 0;
@@ -95,8 +105,6 @@ impl<A: Advisor> LinuxSender<A> {
         flags |= self.clean_rtx_queue(prior_fack, &tag, &mut rs);
         self.rack_update_reo_wnd(&rs);
         if self.established {
-            let event = InAck { window_update: flags & flag::WIN_UPDATE != 0, slow_path: true, ece };
-            self.control.in_ack_event(&mut self.sk, event);
             self.tell_ack();
         }
         if self.tlp_high_seq != 0 {
@@ -158,62 +166,13 @@ impl<A: Advisor> LinuxSender<A> {
     /// Takes off what is acknowledged cumulatively (`tcp_clean_rtx_queue`).
     fn clean_rtx_queue(&mut self, prior_fack: u32, tag: &SackTag, rs: &mut RateSample) -> u32 {
         let una = self.sk.snd_una;
-        let prior_sacked = self.sk.sacked_out;
         let now = self.sk.tcp_mstamp;
-        let (mut first_ackt, mut last_ackt) = (0, 0);
-        let mut reord = self.sk.snd_nxt;
-        let mut pkts_acked = 0;
-        let mut flags = 0;
+        let mut cleaned =
+            Cleaned { first_ackt: 0, last_ackt: 0, reord: self.sk.snd_nxt, pkts_acked: 0, flags: 0 };
         while self.queue.head() < una {
-            let seq = self.queue.head();
-            let packet = *self.queue.get(seq);
-            if packet.has(ANY_RETRANS) {
-                if packet.has(RETRANS) {
-                    self.sk.retrans_out -= 1;
-                }
-                flags |= flag::RETRANS_DATA_ACKED;
-            } else if !packet.has(SACKED) {
-                if !self.is_old(&packet) {
-                    last_ackt = packet.sent_us();
-                    if first_ackt == 0 {
-                        first_ackt = last_ackt;
-                    }
-                }
-                reord = reord.min(seq);
-                if seq < self.high_seq {
-                    flags |= flag::ORIG_SACK_ACKED;
-                }
-            }
-            if packet.has(SACKED) {
-                self.sk.sacked_out -= 1;
-            } else if self.sack_ok {
-                self.sk.delivered = self.sk.delivered.wrapping_add(1);
-                self.note_on_path(&packet);
-                // `tcp_skb_spurious_retrans`: what is echoed was sent before the retransmission.
-                let spurious =
-                    packet.has(ANY_RETRANS) && self.stamps.echo_before((packet.sent_ns / 1_000_000) as u32);
-                if !spurious {
-                    self.rack_advance(packet.flags, seq + 1, packet.sent_us());
-                }
-            }
-            if packet.has(LOST) {
-                self.sk.lost_out -= 1;
-            }
-            self.sk.packets_out -= 1;
-            pkts_acked += 1;
-            self.note_delivered(seq, rs);
-            flags |= if seq == 0 { flag::SYN_ACKED } else { flag::DATA_ACKED };
-            if seq == 0 {
-                self.retrans_stamp = 0;
-            }
-            if self.retransmit_hint == Some(seq) {
-                self.retransmit_hint = None;
-            }
-            if self.highest_sack == seq {
-                self.highest_sack = seq + 1; // `tcp_highest_sack_replace`
-            }
-            self.queue.pop();
+            self.clean_head(&mut cleaned, rs);
         }
+        let Cleaned { first_ackt, last_ackt, reord, pkts_acked, mut flags } = cleaned;
         self.recount_elsewhere();
         if !self.queue.is_empty() && self.queue.get(self.queue.head()).has(SACKED) {
             flags |= flag::SACK_RENEGING;
@@ -246,7 +205,6 @@ impl<A: Advisor> LinuxSender<A> {
                 flags |= flag::SET_XMIT_TIMER;
             }
         }
-        let _ = prior_sacked;
         if self.established {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us };
             self.control.pkts_acked(&mut self.sk, &sample);
@@ -255,6 +213,59 @@ impl<A: Advisor> LinuxSender<A> {
             self.forget_leaks();
         }
         flags
+    }
+
+    /// Takes the first packet off: the body of the loop in `tcp_clean_rtx_queue`.
+    #[inline]
+    fn clean_head(&mut self, cleaned: &mut Cleaned, rs: &mut RateSample) {
+        let seq = self.queue.head();
+        let packet = *self.queue.get(seq);
+        if packet.has(ANY_RETRANS) {
+            if packet.has(RETRANS) {
+                self.sk.retrans_out -= 1;
+            }
+            cleaned.flags |= flag::RETRANS_DATA_ACKED;
+        } else if !packet.has(SACKED) {
+            if !self.is_old(&packet) {
+                cleaned.last_ackt = packet.sent_us();
+                if cleaned.first_ackt == 0 {
+                    cleaned.first_ackt = cleaned.last_ackt;
+                }
+            }
+            cleaned.reord = cleaned.reord.min(seq);
+            if seq < self.high_seq {
+                cleaned.flags |= flag::ORIG_SACK_ACKED;
+            }
+        }
+        if packet.has(SACKED) {
+            self.sk.sacked_out -= 1;
+        } else if self.sack_ok {
+            self.sk.delivered = self.sk.delivered.wrapping_add(1);
+            self.note_on_path(&packet);
+            // `tcp_skb_spurious_retrans`: what is echoed was sent before the retransmission.
+            let spurious =
+                packet.has(ANY_RETRANS) && self.stamps.echo_before((packet.sent_ns / 1_000_000) as u32);
+            if !spurious {
+                self.rack_advance(packet.flags, seq + 1, packet.sent_us());
+            }
+        }
+        if packet.has(LOST) {
+            self.sk.lost_out -= 1;
+        }
+        self.sk.packets_out -= 1;
+        cleaned.pkts_acked += 1;
+        self.note_delivered(seq, rs);
+        cleaned.flags |= if seq == 0 { flag::SYN_ACKED } else { flag::DATA_ACKED };
+        if seq == 0 {
+            self.retrans_stamp = 0;
+        }
+        if self.retransmit_hint == Some(seq) {
+            self.retransmit_hint = None;
+        }
+        if self.highest_sack == seq {
+            self.highest_sack = seq + 1; // `tcp_highest_sack_replace`
+        }
+        self.queue.pop();
     }
 
     /// With the last packet what `retrans_out` counts for good is forgotten, or a small cwnd would send nothing more

@@ -232,7 +232,7 @@ impl<A: Advisor> LinuxSender<A> {
                 rate_delivered: self.sk.rate_delivered,
                 rate_interval_us: self.sk.rate_interval_us,
                 mss: self.sk.mss_cache,
-                initial_window: self.init_cwnd(),
+                initial_window: self.profile.initial_window,
                 path_delivered: self.path.map_or(0, |path| path.delivered),
                 path_lost: self.path.map_or(0, |path| path.lost),
             }),

@@ -51,8 +51,8 @@ impl<A: Advisor> LinuxSender<A> {
         if self.sk.srtt_us == 0 {
             self.rtt.fall_back(&self.clock);
         }
-        let cwnd = if self.total_retrans > 1 && self.undo_marker.is_some() { 1 } else { self.init_cwnd() };
-        self.sk.set_cwnd(cwnd);
+        let syns_were_lost = self.total_retrans > 1 && self.undo_marker.is_some();
+        self.sk.set_cwnd(if syns_were_lost { 1 } else { self.profile.initial_window });
         self.cwnd_stamp = self.sk.jiffies;
         self.control.init(&mut self.sk);
         self.send_ack();

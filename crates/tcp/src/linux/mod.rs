@@ -147,7 +147,6 @@ pub struct LinuxSender<A> {
     /// One beyond the last packet that the send buffer has held, and those in it that end a piece of writing.
     filled: u32,
     pushes: VecDeque<u32>,
-    initial_window: u32,
     /// The first octet of packet `snd_una` is acknowledged, too: it is part of the kernel's `snd_una`.
     una_octet: bool,
     /// Packets that the receiver can take from `snd_una` on, now and at most so far.
@@ -253,7 +252,6 @@ impl<A: Advisor> LinuxSender<A> {
             write_seq: 0,
             filled: 1,
             pushes: VecDeque::with_capacity(4),
-            initial_window: profile.initial_window,
             una_octet: false,
             snd_wnd: profile.receive_window,
             max_window: profile.receive_window,

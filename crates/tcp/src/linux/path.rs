@@ -62,7 +62,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.snd_cwnd_cnt = 0;
         self.cwnd_stamp = self.sk.jiffies;
         self.sk.snd_ssthresh = INFINITE_SSTHRESH;
-        self.sk.set_cwnd(self.init_cwnd());
+        self.sk.set_cwnd(self.profile.initial_window);
         self.control.start_anew(&mut self.sk, Anew::Unknown);
     }
 

@@ -6,7 +6,7 @@
 //! (`tcp_slow_start_after_idle_check`).
 //! Every packet is one segment (`gso_max_segs` 1), and the host's own queue is never full.
 
-use super::cc::{CaEvent, INIT_CWND, PacingStatus};
+use super::cc::{CaEvent, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::advice::Advisor;
@@ -275,7 +275,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.cwnd_used = self.cwnd_used.max(sk.packets_out);
         let idle = sk.jiffies.wrapping_sub(self.cwnd_stamp);
-        if u64::from(idle) >= self.rtt.rto && !self.has_cong_control() {
+        if self.slow_start_after_idle && u64::from(idle) >= self.rtt.rto && !self.has_cong_control() {
             self.cwnd_application_limited();
         }
     }
@@ -283,7 +283,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_cwnd_application_limited`. A sender with data waiting fills its buffer (`SOCK_NOSPACE`).
     fn cwnd_application_limited(&mut self) {
         if self.sk.ca_state == CaState::Open && self.sk.snd_nxt >= self.write_seq {
-            let used = self.cwnd_used.max(self.initial_window);
+            let used = self.cwnd_used.max(self.profile.initial_window);
             if used < self.sk.snd_cwnd {
                 self.sk.snd_ssthresh = self.sk.current_ssthresh();
                 self.sk.set_cwnd((self.sk.snd_cwnd + used) >> 1);
@@ -303,17 +303,14 @@ impl<A: Advisor> LinuxSender<A> {
         if idle <= rto {
             return;
         }
-        let cwnd = self.sk.snd_cwnd;
-        let restart = self.initial_window.min(cwnd);
+        let mut cwnd = self.sk.snd_cwnd;
+        let restart = self.profile.initial_window.min(cwnd);
         self.cwnd_event(CaEvent::CwndRestart);
         self.sk.snd_ssthresh = self.sk.current_ssthresh();
-        let mut cwnd = cwnd;
-        loop {
-            idle -= rto;
-            if idle <= 0 || cwnd <= restart {
-                break;
-            }
+        idle -= rto;
+        while idle > 0 && cwnd > restart {
             cwnd >>= 1;
+            idle -= rto;
         }
         self.sk.set_cwnd(cwnd.max(restart));
         self.cwnd_stamp = self.sk.jiffies;
@@ -340,11 +337,6 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.pushes.push_back(filled - 1);
         self.filled = filled;
-    }
-
-    /// `tcp_init_cwnd`, with the packets of the profile.
-    pub(super) fn init_cwnd(&self) -> u32 {
-        if self.initial_window == 0 { INIT_CWND } else { self.initial_window }
     }
 
     /// A pure ACK (`tcp_send_ack`).

@@ -48,9 +48,6 @@ pub trait CongestionOps {
     /// Something else has happened.
     fn cwnd_event(&mut self, _sk: &mut Sock, _event: CaEvent) {}
 
-    /// An ACK has arrived (`tcp_in_ack_event`), after its rate sample is made.
-    fn in_ack_event(&mut self, _sk: &mut Sock, _ack: InAck) {}
-
     /// Whether [`cong_control`](Self::cong_control) alone sets cwnd and pacing rate: no PRR, no restart after idle.
     fn has_cong_control(&self) -> bool {
         false
@@ -110,17 +107,6 @@ pub enum CaEvent {
     Loss,
     /// A tail loss probe has repaired a loss (BBRv3's `CA_EVENT_TLP_RECOVERY`).
     TlpRecovery,
-}
-
-/// Flags of [`CongestionOps::in_ack_event`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InAck {
-    /// It updates the window (`CA_ACK_WIN_UPDATE`).
-    pub window_update: bool,
-    /// It was not on the fast path (`CA_ACK_SLOWPATH`).
-    pub slow_path: bool,
-    /// It echoes congestion (`CA_ACK_ECE`).
-    pub ece: bool,
 }
 
 #[cfg(test)]

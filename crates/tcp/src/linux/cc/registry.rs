@@ -89,11 +89,6 @@ macro_rules! controls {
             }
 
             #[inline]
-            fn in_ack_event(&mut self, sk: &mut Sock, ack: InAck) {
-                each!(self, c => c.in_ack_event(sk, ack));
-            }
-
-            #[inline]
             fn has_cong_control(&self) -> bool {
                 each!(self, c => c.has_cong_control())
             }

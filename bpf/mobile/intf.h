@@ -46,7 +46,7 @@ struct segue_mobile_orders {
 /* Elements of the map `counters`: connections, since the programs were loaded. Each pass
  * counts the last seven anew. */
 enum segue_mobile_counter {
-	SEGUE_MOBILE_COUNT_TRIGGERD = 0, /* every copy was written by the kernel */
+	SEGUE_MOBILE_COUNT_TRIGGERED = 0, /* every copy was written by the kernel */
 	SEGUE_MOBILE_COUNT_UNRESTORED = 1, /* the trigger's congestion control could not be left */
 	SEGUE_MOBILE_COUNT_ACKED = 2, /* a marked connection's own ACKs have carried the report */
 	SEGUE_MOBILE_COUNT_UNWRITTEN = 3, /* SEGUE_WAY_TRIGGER, and not every copy was written */

@@ -82,7 +82,7 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	/* a first report that still waits is now out of date */
 	connection->type = 0;
 	if (connection->written >= copies) {
-		count(SEGUE_MOBILE_COUNT_TRIGGERD);
+		count(SEGUE_MOBILE_COUNT_TRIGGERED);
 	} else if (order->way == SEGUE_WAY_TRIGGER) {
 		count(SEGUE_MOBILE_COUNT_UNWRITTEN);
 		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;

@@ -52,7 +52,7 @@ static __always_inline void send_acks(struct tcp_sock *tp)
 	triggered = trigger_once(tp, name);
 	if (triggered == TRIGGER_REFUSED)
 		return;
-	count(SEGUE_COUNT_TRIGGERD);
+	count(SEGUE_COUNT_TRIGGERED);
 	if (triggered == TRIGGER_STUCK)
 		count(SEGUE_COUNT_UNRESTORED);
 }

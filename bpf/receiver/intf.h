@@ -24,7 +24,7 @@ struct segue_receiver_orders {
 enum segue_receiver_counter {
 	SEGUE_COUNT_CLOSED = 0, /* segments whose window became 0 */
 	SEGUE_COUNT_DROPPED = 1, /* ACKs that the filter has dropped */
-	SEGUE_COUNT_TRIGGERD = 2, /* connections that were made to send ACKs */
+	SEGUE_COUNT_TRIGGERED = 2, /* connections that were made to send ACKs */
 	SEGUE_COUNT_UNRESTORED = 3, /* of these, left with the trigger's congestion control */
 	SEGUE_COUNT_LENGTH = 4,
 };

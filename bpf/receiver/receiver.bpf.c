@@ -3,9 +3,9 @@
  * receiver.bpf.c - the mobile beside peers that run nothing of ours: what it can do by
  * its ACKs alone. At the egress of the device whose link changes:
  *
- *     receiver_egress   phas.h     ACKs that are held back
- *                       freeze.h   windows that are advertised as closed
- *     receiver_trigger     acks.h   when its owner reads the iterator: ACKs at once
+ *     receiver_egress    phas.h     ACKs that are held back
+ *                        freeze.h   windows that are advertised as closed
+ *     receiver_trigger   acks.h     when its owner reads the iterator: ACKs at once
  */
 #include "freeze.h"
 #include "phas.h"

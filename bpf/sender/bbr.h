@@ -79,7 +79,7 @@ void BPF_PROG(bbr_around_init, struct sock *sk)
 	struct segue_notice notice = {};
 
 	bbr_init(sk);
-	if (segue_on_init(sk, &notice) == 2)
+	if (segue_on_init(sk, &notice) == SEGUE_BY_NOTICE)
 		segue_bbr_anew(sk, &notice);
 }
 

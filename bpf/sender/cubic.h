@@ -76,7 +76,7 @@ void BPF_PROG(cubic_init, struct sock *sk)
 	struct segue_notice notice = {};
 
 	cubictcp_init(sk);
-	if (segue_on_init(sk, &notice))
+	if (segue_on_init(sk, &notice) != SEGUE_AS_BEFORE)
 		segue_cubic_anew(sk, 1);
 }
 

@@ -21,7 +21,7 @@
 /* Whether this kernel calls pkts_acked before in_ack_event (ack_order.h). */
 u32 cleaned_first;
 
-/* The outcome of an ACK for the congestion control. */
+/* The outcome of an ACK, or of init, for the congestion control. */
 enum segue_outcome {
 	SEGUE_AS_BEFORE = 0,
 	SEGUE_ANOTHER_WINDOW, /* the congestion control must start again */
@@ -43,19 +43,19 @@ static inline struct segue_connection *segue_to_answer(struct sock *sk, enum seg
 	return conn;
 }
 
-/* A socket gets this congestion control, by the agent's order (local_handoff.h) or otherwise.
- * 1: its window is that of an earlier notice; 2: of this one. */
-static inline u32 segue_on_init(struct sock *sk, struct segue_notice *notice)
+/* A socket gets this congestion control, by the agent's order (local_handoff.h), which is a
+ * notice, or otherwise: then its window may be that of an earlier one. */
+static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_notice *notice)
 {
 	struct segue_connection *conn = segue_connection_of(sk);
 	const struct segue_local_order *order;
 	u32 zero = 0;
 
 	if (!conn)
-		return 0;
+		return SEGUE_AS_BEFORE;
 	order = bpf_map_lookup_elem(&local_orders, &zero);
 	if (!conn->local_pending || !order)
-		return conn->guard_rounds != 0;
+		return conn->guard_rounds ? SEGUE_ANOTHER_WINDOW : SEGUE_AS_BEFORE;
 	conn->local_pending = 0;
 	conn->link = order->new_link;
 	conn->accepted_ms = segue_now_ms();
@@ -66,9 +66,9 @@ static inline u32 segue_on_init(struct sock *sk, struct segue_notice *notice)
 	/* the timer may have noticed an outage that was too short for the agent */
 	notice->disconnected = order->disconnected || segue_tcp(sk)->inet_conn.icsk_retransmits;
 	if (!segue_on_notice(sk, conn, notice))
-		return 0;
+		return SEGUE_AS_BEFORE;
 	conn->resumed_stamp = 0;
-	return 2;
+	return SEGUE_BY_NOTICE;
 }
 
 /* In the later of the two calls for this ACK (ack_order.h). */

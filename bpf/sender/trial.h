@@ -47,14 +47,13 @@ static inline void segue_trial_failed(struct tcp_sock *tp, struct segue_connecti
 	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, conn->proven);
 }
 
-static inline u32 segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
+static inline void segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
 {
 	segue_trial_failed(tp, conn);
 	conn->resumed = 0;
 	tp->snd_cwnd = segue_min(tp->snd_cwnd, conn->proven);
 	tp->snd_cwnd_cnt = 0;
 	segue_guard(conn, tp, tp->snd_ssthresh);
-	return 1;
 }
 
 /* A raise without an outage has met a loss that the policy did not expect. */
@@ -74,8 +73,10 @@ static inline u32 segue_trial_on_ack(struct tcp_sock *tp, struct segue_connectio
 {
 	const u32 arrived = tp->delivered - conn->trial_delivered;
 
-	if (segue_trial_fails(tp->lost - conn->trial_lost, arrived, conn->trial_allowed))
-		return segue_retreat(tp, conn);
+	if (segue_trial_fails(tp->lost - conn->trial_lost, arrived, conn->trial_allowed)) {
+		segue_retreat(tp, conn);
+		return 1;
+	}
 	/* a recovery is part of the trial: RTO recovery would not cut the window again */
 	if (segue_seq_before(tp->snd_una, conn->trial_seq) ||
 	    segue_ca_state(tp) >= TCP_CA_Recovery)

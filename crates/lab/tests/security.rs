@@ -84,7 +84,7 @@ macro_rules! victim {
     ($victim:ident) => {
         let bench = Bench::new();
         let sender = bench.attach("etcp-v1");
-        #[allow(unused_mut)]
+        #[allow(unused_mut, reason = "some tests only send")]
         let mut $victim = Victim::of(&bench, &sender);
     };
 }

@@ -140,7 +140,9 @@ mod tests {
     use crate::TcpHoSettings;
     use crate::headers::Words;
     use crate::rules::{ETCP_RULES, RLCI_RULES, TCP_HO_RULES};
-    use crate::{Algorithms, Claim, Etcp, Out, PACKET, SETTINGS, TCP_HO_SETTINGS, TcpHo, Variant, What, grant};
+    use crate::{
+        Algorithms, Claim, Etcp, Out, PACKET, SETTINGS, TCP_HO_SETTINGS, TcpHo, Variant, What, grant,
+    };
     use std::mem::{offset_of, size_of};
 
     macro_rules! layout {

@@ -39,7 +39,7 @@ impl Counters {
     pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
         let of = |element: segue_mobile_counter| counts[element.0 as usize];
         Self {
-            triggered: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_TRIGGERD),
+            triggered: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_TRIGGERED),
             unrestored: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNRESTORED),
             acked: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_ACKED),
             unwritten: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNWRITTEN),

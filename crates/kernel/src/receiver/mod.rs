@@ -321,7 +321,7 @@ impl Receiver {
         Ok(Counts {
             closed: count(Counter::SEGUE_COUNT_CLOSED)?,
             dropped: count(Counter::SEGUE_COUNT_DROPPED)?,
-            triggered: count(Counter::SEGUE_COUNT_TRIGGERD)?,
+            triggered: count(Counter::SEGUE_COUNT_TRIGGERED)?,
             unrestored: count(Counter::SEGUE_COUNT_UNRESTORED)?,
         })
     }

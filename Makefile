@@ -11,6 +11,7 @@ BUILD := $(CARGO) build --locked --workspace --bin segue --bin segue-agent
 NEED := rust cc
 NEED_ALL := $(NEED) bpf
 NEED_TESTS := gcc lab python tshark tcptrace chromium axe tmux
+NEED_RELEASE := book deb wheel
 DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconnect 1s \
 	--flows 1,2,4 --schemes sack,etcp-v0,etcp-v1
 # More arguments for the program that a target runs: make fidelity ARGS=--subset
@@ -27,7 +28,6 @@ SYSCONFDIR := /etc
 DESTDIR :=
 PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
-STATIC := $(shell uname -m)-unknown-linux-gnu
 
 .PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference book lint additions man completions install uninstall static deb release units clean
 
@@ -157,17 +157,20 @@ endif
 uninstall:
 	packaging/uninstall "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
 
-# For routers and other small hosts: glibc, libelf and zlib in the program.
+# For routers and other small hosts: glibc, libelf and zlib in the program. Only the programs themselves are compiled and
+# linked for that; all libraries are those of a wheel.
 static:
 	@scripts/setup --check $(NEED_ALL)
-	LIBBPF_SYS_LIBRARY_PATH=$$(pkg-config --variable=libdir libelf) RUSTFLAGS='-C target-feature=+crt-static' \
-		$(CARGO) build --release --locked -p segue -p segue-agent --features segue/static --target $(STATIC)
 	@mkdir -p out/static
-	cp $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue-agent out/static/
+	for program in segue segue-agent; do \
+		LIBBPF_SYS_LIBRARY_PATH=$$(pkg-config --variable=libdir libelf) $(CARGO) rustc --profile wheel --locked \
+			-p $$program --bin $$program --features static -- -C target-feature=+crt-static && \
+		strip -o out/static/$$program $${CARGO_TARGET_DIR:-target}/wheel/$$program || exit; \
+	done
 
-# With cargo-deb (cargo install cargo-deb). PROGRAM as above: the package of out/static/segue needs no libraries.
+# PROGRAM as above: the package of out/static/segue needs no libraries.
 deb:
-	@scripts/setup --check $(NEED_ALL)
+	@scripts/setup --check $(NEED_ALL) deb
 	@rm -rf out/deb out/segue_*.deb
 ifeq ($(PROGRAM),)
 	$(CARGO) build --release --locked -p segue -p segue-agent
@@ -175,12 +178,16 @@ ifeq ($(PROGRAM),)
 else
 	packaging/install "$(PROGRAM)" out/deb /usr /etc
 endif
-	$(CARGO) deb --no-build --locked -p segue --output out/
+	packaging/deb out/deb out
 
-# The static programs serve archive, package and image alike. The wheel needs maturin, which `make python-test` installs.
-release: static book
+# The static programs serve archive, package, image and the figures of the book alike.
+release:
+	@scripts/setup --check $(NEED_ALL) $(NEED_RELEASE)
+	$(MAKE) static
 	$(MAKE) deb PROGRAM=out/static/segue
+	SEGUE=out/static/segue scripts/book
 	packaging/release
+	packaging/try-release
 
 units: deb
 	$(ROOT) packaging/try-units out/segue_*.deb

@@ -93,11 +93,11 @@ pub struct ControlArgs {
 /// `segue agent notify`.
 #[derive(Debug, Args)]
 pub struct NotifyArgs {
-    /// The link: dev=NAME,rate=RATE,delay=TIME[,up=RATE][,gap=TIME], as dev=wwan0,rate=2mbit,delay=50ms; gap: how
-    /// long there is no link before it, of --expect
+    /// The link: dev=NAME,rate=RATE,delay=TIME[,up=RATE][,gap=TIME], such as
+    /// dev=wwan0,rate=2mbit,delay=50ms. With --expect, gap is how long there is no link before it
     #[arg(value_name = "LINK")]
     pub link: String,
-    /// Announce a handoff to this link that is still to come, over the present link
+    /// Announce, over the present link, a handoff to this one that is still to come
     #[arg(long)]
     pub expect: bool,
     /// The agent to ask.

@@ -122,8 +122,8 @@ impl Journey {
     fn entries(&self) -> Vec<(Sample, String)> {
         let mut entries = Vec::new();
         if !self.cells.is_empty() {
-            entries.push((Sample::Block(CELLS[0].css()), "cells".to_string()));
-            entries.push((Sample::Block(CELLS[1].css()), "in turn".to_string()));
+            entries.push((Sample::Block(CELLS[0].css()), "cell".to_string()));
+            entries.push((Sample::Block(CELLS[1].css()), "next cell".to_string()));
             entries.push((Sample::Block(palette::SHADE.css()), "no link".to_string()));
         }
         if self.courses.iter().any(|course| !course.stalls.is_empty()) {

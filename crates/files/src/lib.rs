@@ -3,6 +3,7 @@
 //! ([`links`]). A file that is wrong is refused with line and column (`place`).
 
 pub mod drive;
+pub mod kind;
 pub mod lab;
 pub mod links;
 mod place;

@@ -294,7 +294,7 @@ fn tables(plan: &DrivePlan, block: &DriveBlock, rows: &[DriveRow], courses: &[Co
         h3 { "The drive of the picture" }
         div.table { table {
             thead { tr {
-                th { "scheme" } th { "stalls" } th { "time in stalls, s" } th { "of it with a link, s" } th { "longest stall, s" }
+                th { "scheme" } th { "stalls" } th { "time in stalls, s" } th { "with a link, s" } th { "longest stall, s" }
             } }
             tbody {
                 @for (scheme, course) in plan.schemes.iter().zip(courses) {

@@ -1,8 +1,18 @@
-//! SEGUE_VERSION: the version of the package, and the commit where the sources have one.
+//! SEGUE_VERSION: the version of the package, and the commit where the sources have one. SEGUE_FEATURES: the features
+//! that are built in.
 
 mod commit;
 
 use std::path::Path;
+
+/// The features of this build, sorted.
+fn features() -> Vec<String> {
+    let names =
+        std::env::vars().filter_map(|(name, _)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_lowercase()));
+    let mut names: Vec<String> = names.filter(|name| name != "default").collect();
+    names.sort();
+    names
+}
 
 fn main() {
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
@@ -17,4 +27,9 @@ fn main() {
         Some(found) => println!("cargo::rustc-env=SEGUE_VERSION={version} ({})", found.short),
         None => println!("cargo::rustc-env=SEGUE_VERSION={version}"),
     }
+    let features = match features() {
+        none if none.is_empty() => "none".to_string(),
+        some => some.join(", "),
+    };
+    println!("cargo::rustc-env=SEGUE_FEATURES={features}");
 }

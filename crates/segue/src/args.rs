@@ -15,6 +15,9 @@ use std::ffi::OsStr;
 /// The program's version and the commit that it was built from, where that is known.
 pub const VERSION: &str = env!("SEGUE_VERSION");
 
+/// The version, and the features that are built in (docs/guide/install.md).
+pub const LONG_VERSION: &str = concat!(env!("SEGUE_VERSION"), "\nfeatures: ", env!("SEGUE_FEATURES"));
+
 /// Reads one of a few words, in any case and with blanks around it.
 pub(crate) fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     Forgiving(std::marker::PhantomData)
@@ -56,26 +59,26 @@ pub(crate) fn word(word: &str) -> Result<String, Infallible> {
 /// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Link before: RATE/DELAY such as 6400kbit/9ms or a preset, with words such as lte,loss=1% (`segue links` lists both), or trace:PATH with up=PATH, start=300s, delay=20ms or delay-trace=PATH, queue=100p
+    /// Link before the handoff: RATE/DELAY such as 6400kbit/9ms, or a preset, with words such as lte,loss=1% (`segue links` lists both); or trace:PATH with up=PATH, start=300s, delay=20ms or delay-trace=PATH, queue=100p
     pub old: String,
-    /// Link after
+    /// Link after the handoff, in the same words
     pub new: String,
     /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = word, default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
-    /// Disconnection of break-before-make; 1s unless given; `compare` takes several
+    /// How long there is no link in break-before-make; 1s unless given; `compare` takes several
     #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
     pub disconnect: Vec<Nanos>,
     /// How long both links carry in a soft handoff; 1s unless given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub overlap: Option<String>,
-    /// Packets of a soft handoff go over both links, or each over one; duplicate unless given
+    /// How a soft handoff uses its two links; duplicate unless given
     #[arg(long, value_parser = choice::<SoftWord>())]
     pub soft: Option<SoftWord>,
-    /// How long after its beginning a ping-pong is back; 1s unless given
+    /// Time from the start of a ping-pong until it is back on the old link; 1s unless given
     #[arg(long = "return", value_name = "TIME", allow_hyphen_values = true)]
     pub return_after: Option<String>,
-    /// Whether the mobile keeps its address; with a new one connections end, and it opens others over the new link; keep unless given
+    /// Whether the mobile keeps its address; keep unless given
     #[arg(long, value_parser = choice::<Address>())]
     pub address: Option<Address>,
     /// Packets per transfer
@@ -90,10 +93,10 @@ pub struct BenchArgs {
     /// Lose the first K of the two copies of an in-band notice
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2), allow_negative_numbers = true)]
     pub notice_loss: u32,
-    /// Notices err, by a draw for each handoff: the told rate of the new link by up to that factor, the delay by up to that much, and they come late
+    /// Errors of notices, drawn for each handoff: the new link's rate by up to a factor, its delay by up to a time, and how late notices come
     #[arg(long, value_name = "rate=2x,delay=30ms,late=100ms", value_parser = word, allow_hyphen_values = true)]
     pub notice_error: Option<String>,
-    /// Long downloads of other users on each access link; their TCP is the regular one, or Linux with that congestion control
+    /// Number of other users' long downloads on each access link; they use regular TCP, or Linux with CONTROL
     #[arg(long, value_name = "N [CONTROL]", value_parser = word, allow_hyphen_values = true)]
     pub neighbours: Option<String>,
     /// One stack for all schemes, in place of their own
@@ -105,39 +108,42 @@ pub struct BenchArgs {
     /// A setting of a scheme or stack (see `segue schemes`); may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
-    /// Seed of start times and clock phases; 1 repeats the ns-2 reference
+    /// Seed of start times and clock phases; ns-2's reference has 1
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
 }
+
+/// Heading of the options that say what is written and where.
+pub(crate) const OUTPUT: &str = "Output";
 
 /// Where the results of a comparison go.
 #[derive(Debug, Args)]
 pub struct ResultArgs {
     /// Write the rows as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<String>,
     /// Write the rows as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub csv: Option<String>,
     /// Write one CSV line per handoff and scheme (- for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub rows: Option<String>,
     /// Write one page that explains the comparison (HTML; - for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub report: Option<String>,
-    /// Begin CSV with lines `# KEY: VALUE`: program, command, question, links and digests of files, as in JSON
-    #[arg(long)]
+    /// Put the origin at the head of CSV files, in lines `# KEY: VALUE`: program, command, question, links, digests of files
+    #[arg(long, help_heading = OUTPUT)]
     pub origin: bool,
 }
 
 /// Which columns a table has.
 #[derive(Debug, Args)]
 pub struct TableArgs {
-    /// Print all usual columns of the table, also beyond 80 characters
-    #[arg(long, conflicts_with = "columns")]
+    /// Print all usual columns of the table, however wide
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "columns")]
     pub wide: bool,
-    /// Columns of the table after the scheme's name (segue measures lists them)
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = column)]
+    /// Columns of the table after the scheme's name (`segue measures` lists them)
+    #[arg(long, help_heading = OUTPUT, value_name = "COLUMN,...", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<Column>,
 }
 
@@ -188,9 +194,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub table: TableArgs,
     /// Write the chart of quartiles (SVG; - for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub svg: Option<String>,
-    /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
+    /// At most N handoff times per seed, spread evenly over those of the file; for a drive, at most N seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub points: Option<u32>,
     /// Worker threads; all cores unless given

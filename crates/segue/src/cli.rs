@@ -1,6 +1,6 @@
 //! The command line: its commands, and its faults in one line. Each command's options stand with the command.
 
-use crate::args::VERSION;
+use crate::args::{LONG_VERSION, VERSION};
 use crate::compare::CompareArgs;
 use crate::diff::DiffArgs;
 use crate::links::TraceLinksArgs;
@@ -20,16 +20,16 @@ const PAGES: &str = concat!("Documentation: ", env!("CARGO_PKG_REPOSITORY"), "/t
 
 /// Simulate TCP across changes of the access link (handoffs), and run it on Linux
 #[derive(Debug, Parser)]
-#[command(name = "segue", version = VERSION, after_help = PAGES)]
+#[command(name = "segue", version = VERSION, long_version = LONG_VERSION, after_help = PAGES)]
 pub struct Cli {
     /// When to colour tables and help
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, global = true, help_heading = "Display", value_name = "WHEN", value_enum, default_value_t)]
     pub color: ColourWord,
     /// Show no progress
-    #[arg(long, global = true, conflicts_with = "progress")]
+    #[arg(long, global = true, help_heading = "Display", conflicts_with = "progress")]
     pub quiet: bool,
     /// How to show progress
-    #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t)]
+    #[arg(long, global = true, help_heading = "Display", value_name = "HOW", value_enum, default_value_t)]
     pub progress: ProgressWord,
     /// The subcommand.
     #[command(subcommand)]
@@ -44,7 +44,7 @@ pub enum Command {
     /// Run a comparison that a file describes
     #[cfg(feature = "files")]
     Run(Box<crate::args::RunArgs>),
-    /// Compute very many handoffs, in parts, on all cores or as one of several shards
+    /// Compute thousands to millions of handoffs, on all cores or as one of several shards
     #[cfg(feature = "tables")]
     Sweep(crate::sweep::SweepArgs),
     /// Merge the shards of a sweep
@@ -54,7 +54,7 @@ pub enum Command {
     Trace(Box<TraceArgs>),
     /// Compare two results of `segue compare --json`; differences beyond noise come first
     Diff(DiffArgs),
-    /// Ask the question of a result again, and compare the answers
+    /// Compute a result again from what it says of itself, and compare the two
     Repeat(RepeatArgs),
     /// Redraw the papers' figures and check their claims
     #[cfg(feature = "papers")]
@@ -71,7 +71,7 @@ pub enum Command {
     /// Show what this machine can do, and what is missing
     #[cfg(feature = "live")]
     Doctor(crate::doctor::DoctorArgs),
-    /// Run real senders on this machine, over a link that changes
+    /// Run real TCP senders on this machine, over a link that changes
     #[cfg(feature = "live")]
     Lab(crate::lab::LabArgs),
     /// One end of the connections that `lab cost` counts; it starts them itself
@@ -85,9 +85,9 @@ pub enum Command {
     Schemes(SchemesArgs),
     /// Explain a rule, a section of the specification, a scheme, a setting or a measure by its name
     Explain(crate::explain::ExplainArgs),
-    /// List links that have a name, and the words of links
+    /// List the links that have a name, and the words that change a link
     Links,
-    /// Write what a link carries over time as two traces in mahimahi's format
+    /// Write what a link can carry over time as two traces in mahimahi's format
     TraceLinks(TraceLinksArgs),
     /// Print what every measure means and how outputs name it
     Measures(MeasuresArgs),

@@ -32,19 +32,19 @@ pub struct CompareArgs {
     /// Handoff times: one, or FIRST..LAST/STEP
     #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
     pub at: Times,
-    /// Handoffs in a row, each counted for itself: to NEW, back, to NEW and so on
+    /// Number of handoffs in a row: to NEW, back, to NEW and so on; each is counted by itself
     #[arg(long, value_name = "N", requires = "every", allow_hyphen_values = true)]
     pub handoffs: Option<String>,
-    /// From the beginning of a handoff to that of the next
+    /// Time between the starts of two handoffs in a row
     #[arg(long, value_name = "TIME", requires = "handoffs", allow_hyphen_values = true)]
     pub every: Option<String>,
-    /// What the user does, measured by class: a list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page
+    /// What the user does, each measured by itself: a list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page
     #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
     pub traffic: Option<String>,
-    /// Begin so much later: all handoff times are counted from the end of the warm-up
+    /// Let connections run this long first; handoff times count from the end of the warm-up
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "0s", hide_default_value = true, allow_hyphen_values = true)]
     pub warm_up: Nanos,
-    /// Pool the handoffs of K seeds
+    /// Number of seeds, whose handoffs are pooled
     #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true)]
     pub seeds: u64,
     /// Where results go.

@@ -17,7 +17,7 @@ pub struct DiffArgs {
     pub a: String,
     /// Another result (- for standard input)
     pub b: String,
-    /// List every measure, also equal ones
+    /// List every measure, even those that are equal
     #[arg(long)]
     pub all: bool,
     /// Write all measures as JSON (- for standard output)

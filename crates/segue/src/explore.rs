@@ -9,13 +9,13 @@ use std::path::PathBuf;
 /// `segue explore`.
 #[derive(Debug, Args)]
 pub struct ExploreArgs {
-    /// Port of the page; 0 takes any that is free
+    /// Port of the page; 0 for any free port
     #[arg(long, default_value_t = 8080)]
     pub port: u16,
-    /// Address to listen at; other machines reach the page at one that is not of the loopback
+    /// Address to listen on; for other machines to reach the page, one outside the loopback
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     pub listen: IpAddr,
-    /// Folder of measured links, in mahimahi's format, that the page offers
+    /// Folder of measured links in mahimahi's format, which the page then offers
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
 }

@@ -26,9 +26,9 @@ pub struct KernelArgs {
 pub enum KernelCommand {
     /// Attach a sender and leave it there; no process stays
     Attach(AttachArgs),
-    /// Detach it; its connections continue with cubic
+    /// Detach a sender; its connections continue with cubic
     Detach(NameArgs),
-    /// Show the notices that it has received, and its connections
+    /// Show the notices that a sender has received, and its connections
     Status(StatusArgs),
     /// Attach a sender, serve it until SIGINT or SIGTERM, and detach it
     Run(AttachArgs),

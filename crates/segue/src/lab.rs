@@ -8,7 +8,7 @@ use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use clap::{Args, Subcommand};
 use segue_capture::{SNAPLEN, live_capture};
 use segue_export::{Lab, Origin, Provenance, file_name, live_csv, live_json};
-use segue_files::LabFile;
+use segue_files::kind;
 use segue_report::live_page;
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRuns};
 use segue_world::{Kind, SECOND};
@@ -28,7 +28,7 @@ pub struct LabArgs {
 pub enum LabCommand {
     /// Run a plan: senders side by side, with the simulator's results beside them
     Run(LabRunArgs),
-    /// Run a drive: several handoffs in a row under a real program, over measured links if you have any
+    /// Run a drive: several handoffs in a row under a real program, over measured links if the plan names any
     Drive(LabDriveArgs),
     /// Measure what senders cost without a handoff: throughput, connections per second, memory
     Cost(crate::lab_cost::LabCostArgs),
@@ -54,17 +54,17 @@ pub struct LabRunArgs {
     /// Bytes of each packet that captures keep
     #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
     pub snap: Option<u32>,
-    /// Runs of each sender, in place of the plan's
+    /// Number of runs of each sender, in place of the plan's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
-    /// Laboratories at once
+    /// Number of laboratories at once
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
 }
 
 /// `segue lab run`.
 pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
-    let file = LabFile::read(&args.plan).map_err(Failure::user)?;
+    let file = kind::plan(&args.plan).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
     lab_senders::leave_out(&mut plan)?;
     let folder = Folder { option: "--pcap", path: &args.pcap, names: capture_names(&plan) };
@@ -195,6 +195,7 @@ mod tests {
     use super::validator::validate;
     use super::*;
     use segue_capture::LivePacket;
+    use segue_files::LabFile;
     use segue_study::{LiveRun, Moment};
 
     const PLAN: &str = "old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\ndisconnect = [\"1s\", \"3s\"]\n\

@@ -18,16 +18,16 @@ pub struct LabCostArgs {
     /// Senders to compare with the kernel's cubic
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "etcp-v1")]
     pub senders: Vec<String>,
-    /// Rounds; each has every sender once, and cubic
+    /// Number of rounds; each runs every sender once, and cubic
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub runs: u32,
-    /// Seconds for which connections are counted; each flow lasts as long, in whole seconds
+    /// Seconds for which connections are counted; a flow lasts as long, in whole seconds
     #[arg(long, value_name = "S", default_value = "2", value_parser = seconds, allow_hyphen_values = true)]
     pub seconds: Duration,
     /// Idle connections whose memory is measured
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub connections: u32,
-    /// Most rounds of the memory measurement
+    /// Rounds of the memory measurement, at most
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub memory_runs: u32,
     /// Write the measurements as JSON (- for standard output)

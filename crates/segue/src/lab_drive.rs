@@ -7,7 +7,7 @@ use clap::Args;
 use comfy_table::CellAlignment;
 use segue_console::{WHOLE, plain_table};
 use segue_export::{Lab, Origin, Provenance, lab_drive_json};
-use segue_files::LabFile;
+use segue_files::kind;
 use segue_study::measure::Quartiles;
 use segue_study::numbers::{kilobytes, time};
 use segue_study::{DriveLoad, DriveRow, LabDrive};
@@ -21,17 +21,17 @@ pub struct LabDriveArgs {
     /// Write the rows as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
-    /// Runs of each sender, in place of the plan's
+    /// Number of runs of each sender, in place of the plan's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
-    /// Laboratories at once
+    /// Number of laboratories at once
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
 }
 
 /// `segue lab drive`.
 pub fn run(args: &LabDriveArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
-    let file = LabFile::read(&args.plan).map_err(Failure::user)?;
+    let file = kind::plan(&args.plan).map_err(Failure::user)?;
     let mut plan = file.drive(args.runs).map_err(Failure::user)?;
     lab_senders::leave_out(&mut plan.plan)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;

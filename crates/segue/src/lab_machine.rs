@@ -31,7 +31,7 @@ pub struct Measured {
 /// How the machine is to be used.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
-    /// Laboratories at once.
+    /// Number of laboratories at once.
     pub jobs: u16,
     /// Whether packets are kept.
     pub keep_packets: bool,

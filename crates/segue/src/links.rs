@@ -16,16 +16,16 @@ use std::io::{BufWriter, Write};
 pub struct TraceLinksArgs {
     /// The link: a preset, RATE/DELAY with words, or trace:PATH
     pub link: String,
-    /// Write OUT.down and OUT.up
+    /// Beginning of the two names: OUT.down and OUT.up are written
     #[arg(long, value_name = "OUT")]
     pub out: String,
-    /// How much of it
+    /// Length of the traces
     #[arg(long, value_name = "TIME", value_parser = trace_length, default_value = "60s", allow_hyphen_values = true)]
     pub length: Nanos,
-    /// Seed of what is random
+    /// Seed of random events
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// As the old link of a comparison (1) or as the new one (2), which differ in what is random
+    /// Its place in a comparison, old link (1) or new link (2): their random events differ
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1, allow_negative_numbers = true)]
     pub place: u8,
 }

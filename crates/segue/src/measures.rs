@@ -20,7 +20,7 @@ describes the bench on which they are measured.
 /// `segue measures`.
 #[derive(Debug, Args)]
 pub struct MeasuresArgs {
-    /// As Markdown, with the measures of one handoff: docs/reference/measures.md
+    /// Print Markdown, and the measures of one handoff, too: docs/reference/measures.md
     #[arg(long)]
     pub markdown: bool,
 }

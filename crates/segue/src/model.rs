@@ -42,7 +42,7 @@ pub enum Model {
 /// `segue model tcp-ho`.
 #[derive(Debug, Args)]
 pub struct TcpHoArgs {
-    /// BDP of the new path; with --c, may be repeated; the paper's four handoffs unless given
+    /// BDP of the new path, with --c; may be repeated; the paper's four handoffs unless given
     #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
     pub b: Vec<f64>,
     /// TCP's threshold from before the handoff

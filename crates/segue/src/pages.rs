@@ -19,7 +19,8 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     }
     let folder = Path::new(&args.out);
     let mut pages = BTreeMap::new();
-    let mut program = examples::program().version(env!("CARGO_PKG_VERSION"));
+    let version = env!("CARGO_PKG_VERSION");
+    let mut program = examples::program().version(version).long_version(version);
     program.build();
     pages_of(&program, "", &mut pages).map_err(Failure::ours)?;
     // In place of the pages of `segue agent`, which are those of this program.

@@ -19,7 +19,7 @@ use std::path::Path;
 /// `segue repeat`.
 #[derive(Debug, Args)]
 pub struct RepeatArgs {
-    /// A result of `segue compare` or `segue run`, of `--json`, `--csv` or `--rows` (- for standard input)
+    /// A result of `segue compare` or `segue run`, written with --json, --csv or --rows (- for standard input)
     pub result: String,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]

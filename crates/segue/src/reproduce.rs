@@ -32,9 +32,9 @@ const ALL_POINTS: u8 = 200;
 pub struct ReproduceArgs {
     /// Only this paper
     pub paper: Option<String>,
-    /// Only this figure of it, and the claims that it supports
+    /// Only this figure of the paper, and the claims that it supports
     pub figure: Option<String>,
-    /// Judge the claims, draw nothing
+    /// Judge the claims and draw nothing
     #[arg(long)]
     pub check: bool,
     /// Write the verdicts as JSON (- for standard output)
@@ -43,16 +43,16 @@ pub struct ReproduceArgs {
     /// Folder for figures, their numbers and the gallery
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: String,
-    /// Handoff times of each bar, and most seeds of a drive, for a quick look; verdicts are meant for 200
+    /// At most N handoff times per bar and N seeds of a drive, for a quick look; verdicts need 200
     #[arg(long, value_name = "N", default_value_t = ALL_POINTS, value_parser = clap::value_parser!(u8).range(1..=200), allow_negative_numbers = true)]
     pub points: u8,
-    /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
+    /// Try another reading of a paper: a setting of a scheme or stack; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
-    /// Judge the claims also on other benches that the paper may have had, as its ledger lists them
+    /// Judge the claims also on other benches that the paper may have used (papers/ lists them)
     #[arg(long)]
     pub sensitivity: bool,
-    /// Run everything again, keep nothing
+    /// Run everything again, and keep nothing for the next time
     #[arg(long)]
     pub no_cache: bool,
     /// Worker threads; all cores unless given

@@ -10,7 +10,7 @@ use segue_export::schema::schema;
 /// `segue schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// The output
+    /// Output whose schema is printed
     #[arg(value_parser = choice::<OutputWord>())]
     pub output: OutputWord,
 }

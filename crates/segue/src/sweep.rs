@@ -21,13 +21,13 @@ pub struct SweepArgs {
     /// Print the JSON schema of sweep files
     #[arg(long, exclusive = true)]
     pub schema: bool,
-    /// Write one row per handoff and scheme (Parquet); parts that are done are kept in FILE.parts until then
+    /// Write one row per handoff and scheme (Parquet); until all are done, finished parts stay in FILE.parts
     #[arg(long, value_name = "FILE", required_unless_present_any = ["schema", "list"])]
     pub out: Option<String>,
-    /// List the parts, compute nothing
+    /// List the parts and compute nothing
     #[arg(long, conflicts_with = "out")]
     pub list: bool,
-    /// Only the I-th of N shares, for `segue merge`
+    /// Compute only the I-th of N shares, for `segue merge`
     #[arg(long, value_name = "I/N", value_parser = Shard::from_str, allow_hyphen_values = true)]
     pub shard: Option<Shard>,
     /// Worker threads; all cores unless given
@@ -38,9 +38,9 @@ pub struct SweepArgs {
 /// `segue merge`.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// The file to write (Parquet)
+    /// File to write (Parquet)
     pub out: String,
-    /// The files of `segue sweep --shard`, all of them, in any order
+    /// All files of `segue sweep --shard`, in any order
     #[arg(required = true)]
     pub shards: Vec<String>,
 }

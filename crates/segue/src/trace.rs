@@ -1,6 +1,6 @@
 //! `segue trace`.
 
-use crate::args::{BenchArgs, choice, word};
+use crate::args::{BenchArgs, OUTPUT, choice, word};
 use crate::outputs::Folder;
 use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
@@ -32,35 +32,35 @@ pub struct TraceArgs {
     /// Number of flows
     #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: usize,
-    /// What the user does beside the downloads, whose packets are shown: a list as of `segue compare`, with download
+    /// What the user does beside the downloads whose packets are shown; a list as for `segue compare`, with download in it
     #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
     pub traffic: Option<String>,
-    /// Print all events since the flows began, not only those since the handoff; also beside files
-    #[arg(long, conflicts_with = "story")]
+    /// Print all events since the flows began, not only those since the handoff; also if files are written
+    #[arg(long, help_heading = OUTPUT, conflicts_with = "story")]
     pub all: bool,
-    /// Tell the handoff in words instead of events; also beside files
-    #[arg(long)]
+    /// Tell the handoff in words instead of events; also if files are written
+    #[arg(long, help_heading = OUTPUT)]
     pub story: bool,
     /// Write every event as JSON lines (- for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<String>,
     /// Write a capture per scheme into a folder (pcapng)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
     pub pcap: Option<String>,
     /// Bytes of each packet that captures keep
-    #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
+    #[arg(long, help_heading = OUTPUT, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
     pub snap: Option<u32>,
     /// Write a qlog file per scheme into a folder, for qvis
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
     pub qlog: Option<String>,
     /// Write a time-sequence graph per scheme and flow into a folder, for xplot
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
     pub xplot: Option<String>,
     /// Write a data file per scheme into a folder, for Flent
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
     pub flent: Option<String>,
     /// Write one page that explains the handoff (HTML; - for standard output)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub report: Option<String>,
 }
 

@@ -26,6 +26,19 @@ fn plan(folder: &Path, content: &str) -> String {
 const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
 
 #[test]
+fn a_file_of_the_simulator_is_recognised() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = plan(folder.path(), &format!("{LINKS}at = \"2s\"\n"));
+    for command in ["run", "drive"] {
+        let (line, status) = refused(&["lab", command, &path]);
+        let problem = "this is a scenario; expected a laboratory's plan, or segue run";
+        assert_eq!((line, status), (format!("segue: {path}, line 1, column 1: {problem}\n"), Some(2)));
+    }
+    let (line, _) = refused(&["lab", "run", &plan(folder.path(), &format!("{LINKS}obsreve = \"2s\"\n"))]);
+    assert!(line.contains("unknown key `obsreve`"), "{line}");
+}
+
+#[test]
 fn mistakes_are_the_user_s_and_take_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let good = plan(folder.path(), LINKS);

@@ -148,6 +148,44 @@ fn digest(file: &Path) -> String {
     text.split(' ').next().unwrap_or_default().to_string()
 }
 
+/// A Debian package has what is installed and a note of what its operator may change, and always the same bytes.
+#[test]
+#[ignore = "needs dpkg-deb"]
+fn a_debian_package_has_what_is_installed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let made = |name: &str| {
+        let (tree, out) = (at(&format!("{name}-tree")), at(name));
+        for file in
+            ["usr/bin/segue", "usr/bin/segue-agent", "usr/share/man/man1/segue.1", "etc/segue/agent.toml"]
+        {
+            let file = tree.join(file);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("ours");
+            std::fs::write(file, "a file\n").expect("ours");
+        }
+        std::fs::create_dir(&out).expect("ours");
+        let mut command = Command::new(root().join("packaging/deb"));
+        said(command.args([&tree, &out]).env("SOURCE_DATE_EPOCH", "1700000000"));
+        let package = std::fs::read_dir(&out).expect("ours").next().expect("a package").expect("ours").path();
+        (std::fs::read(&package).expect("a package"), package)
+    };
+    let (first, package) = made("a");
+    assert!(first == made("b").0, "the same bytes");
+    let field = |name: &str| said(Command::new("dpkg-deb").arg("--field").arg(&package).arg(name));
+    assert_eq!(field("Package").trim(), "segue");
+    assert_eq!(field("Version").trim(), env!("CARGO_PKG_VERSION"));
+    assert_eq!(field("Depends").trim(), "", "scripts need no library");
+    let opened = at("opened");
+    said(Command::new("dpkg-deb").arg("--raw-extract").arg(&package).arg(&opened));
+    let read = |name: &str| std::fs::read_to_string(opened.join(name)).expect("a file");
+    assert_eq!(read("DEBIAN/conffiles"), "/etc/segue/agent.toml\n");
+    for file in ["DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm", "usr/share/doc/segue/copyright"] {
+        assert!(!read(file).is_empty(), "{file}");
+    }
+    assert!(opened.join("usr/share/man/man1/segue.1.gz").exists());
+    said(Command::new("md5sum").arg("--check").arg("DEBIAN/md5sums").current_dir(&opened));
+}
+
 /// Every part of a container image is what the part that names it says, down to the programs.
 #[test]
 #[ignore = "needs python3"]

@@ -73,18 +73,32 @@ fn only_files_that_exist_are_watched() {
     assert_eq!(found.files, [".git/HEAD", ".git/refs/heads/main"].map(|file| folder.path().join(file)));
 }
 
-/// The version of any build: `segue 0.2.0`, and the commit if there is one.
+/// The version of any build: `segue 0.2.0`, and the commit if there is one; `--version` has a line of features, too.
 #[test]
-fn the_version_is_one_line() {
-    let output = Command::new(env!("CARGO_BIN_EXE_segue")).arg("--version").output().expect("segue starts");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
+fn the_version_names_the_commit_and_the_features() {
+    let said = |word: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_segue")).arg(word).output().expect("segue starts");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
     let plain = format!("segue {}", env!("CARGO_PKG_VERSION"));
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");
     let expected = match short(sources) {
         Some(commit) => format!("{plain} ({commit})\n"),
         None => format!("{plain}\n"),
     };
-    assert_eq!(text, expected);
+    assert_eq!(said("-V"), expected);
+    let features = [
+        ("explore", cfg!(feature = "explore")),
+        ("files", cfg!(feature = "files")),
+        ("live", cfg!(feature = "live")),
+        ("papers", cfg!(feature = "papers")),
+        ("report", cfg!(feature = "report")),
+        ("static", cfg!(feature = "static")),
+        ("tables", cfg!(feature = "tables")),
+    ];
+    let built_in: Vec<_> = features.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+    let list = if built_in.is_empty() { "none".to_string() } else { built_in.join(", ") };
+    assert_eq!(said("--version"), format!("{expected}features: {list}\n"));
 }
 
 /// Whoever cites it, or looks for what has changed, finds this version.

@@ -3,16 +3,23 @@
 
     weather.py fill weather.csv           adds the measured columns that the table lacks
     weather.py show weather.csv           prints the command of ns-2 for each line, with seed 2
+    weather.py times weather.csv LINE FIRST SEEDS > ns2.csv
+                                          runs a line (from 1) with other seeds; a row of times for each
+    weather.py shares ns2.csv rows.csv    how many handoffs take up to a time: ns-2's, and ours by `segue compare --rows`
 
 A line is a scenario: two links, a kind of handoff, flows, the share of packets that each link loses in each direction,
 and whether its queues are RED. Each is run with so many seeds from 2 on, forked at five handoff times (8.2, 8.6, ...,
 9.8 s): with 200 seeds a median is that of 1000 handoffs. `A_med_low` and `A_med_high` are the interval of 95 % that the
-median has by chance (bootstrap over seeds); lines that were run before this column came lack it. It needs Debian's packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it
-keeps what is done.
+median has by chance (bootstrap over seeds); lines that were run before this column came lack it. It needs Debian's
+packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it keeps what is done.
+
+The difference of two shares is told in standard errors, as the seeds differ: 2 and more is rarely chance.
 """
 import csv
+import math
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +29,8 @@ from scenarios import HERE, RESULT, quartile
 FIRST_SEED = 2
 TIMES = "8.2:9.8:0.4"
 COUNT = 5
+# Times of `shares`, s.
+LIMITS = [0.6, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 3.0, 3.5, 4.0, 5.0]
 SCENARIO = ["old_kbps", "old_ms", "new_kbps", "new_ms", "kind", "disc_s", "flows", "old_loss", "new_loss", "old_red", "new_red", "seeds"]
 MEASURED = ["n", "A_q1", "A_med", "A_q3", "mean_rto_after", "mean_drops_after",
             "A_med_low", "A_med_high"]
@@ -41,10 +50,10 @@ def interval(times):
     return {"A_med_low": "%.3f" % medians[10], "A_med_high": "%.3f" % medians[-11]}
 
 
-def measure(row, library, folder):
+def run(row, library, folder, first, count):
+    """The handoffs of so many seeds, in their order."""
     out = os.path.join(folder, "out.csv")
-    count = int(row["seeds"])
-    for seed in range(FIRST_SEED, FIRST_SEED + count):
+    for seed in range(first, first + count):
         subprocess.run(["ns", os.path.join(HERE, "handoff.tcl")] + arguments(row, seed) +
                        ["nsfork=" + library, "tmp=" + folder, "ext=" + out], check=True, stdin=subprocess.DEVNULL)
     with open(out, newline="") as f:
@@ -52,13 +61,17 @@ def measure(row, library, folder):
     os.remove(out)
     if len(rows) != COUNT * count:
         raise SystemExit("%d handoffs instead of %d" % (len(rows), COUNT * count))
-    return summarise(rows)
+    return rows
+
+
+def times_of(rows):
+    times = [float(r["defA_s"]) for r in rows]
+    return [float("inf") if t != t else t for t in times]
 
 
 def summarise(rows):
     """The measured columns, of handoffs in the order of the seeds."""
-    times = [float(r["defA_s"]) for r in rows]
-    times = [float("inf") if t != t else t for t in times]
+    times = times_of(rows)
     done = {"n": len(rows)}
     done.update((name, "%.3f" % quartile(times, p)) for name, p in (("A_q1", 0.25), ("A_med", 0.5), ("A_q3", 0.75)))
     for name, column in (("mean_rto_after", "rto_after"), ("mean_drops_after", "drops_after")):
@@ -67,8 +80,37 @@ def summarise(rows):
     return done
 
 
+def shares(ns2, rows):
+    """Prints the shares of handoffs that take up to each time, of both programs."""
+    with open(ns2, newline="") as f:
+        theirs = [[float(t) for t in seed] for seed in csv.reader(f)]
+    ours = {}
+    with open(rows, newline="") as f:
+        for row in csv.DictReader(line for line in f if not line.startswith("#")):
+            ours.setdefault(row["seed"], []).append(float(row["transfer_s"] or "inf"))
+    print("up to s   ns-2    ours   apart   (%d and %d seeds)" % (len(theirs), len(ours)))
+    for limit in LIMITS:
+        both = []
+        for seeds in (theirs, list(ours.values())):
+            each = [sum(t <= limit for t in seed) / len(seed) for seed in seeds]
+            both.append((statistics.mean(each), statistics.variance(each) / len(each)))
+        (a, va), (b, vb) = both
+        print("%7.1f  %.4f  %.4f  %+.2f" % (limit, a, b, (b - a) / math.sqrt(va + vb) if va + vb else 0))
+
+
+def library_in(folder):
+    library = os.environ.get("NSFORK")
+    if not library:
+        library = os.path.join(folder, "libnsfork.so")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-I/usr/include/tcl8.6", "-I/usr/include/tcl", "-o", library,
+                        os.path.join(HERE, "nsfork.c")], check=True)
+    return library
+
+
 def main():
-    command, path = sys.argv[1:]
+    command, path = sys.argv[1:3]
+    if command == "shares":
+        return shares(path, sys.argv[3])
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f))
     if command == "show":
@@ -76,15 +118,18 @@ def main():
             print("ns handoff.tcl " + " ".join(arguments(row, FIRST_SEED)))
         return
     with tempfile.TemporaryDirectory(prefix="ns2-") as folder:
-        library = os.environ.get("NSFORK")
-        if not library:
-            library = os.path.join(folder, "libnsfork.so")
-            subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-I/usr/include/tcl8.6", "-I/usr/include/tcl", "-o", library,
-                            os.path.join(HERE, "nsfork.c")], check=True)
+        library = library_in(folder)
+        if command == "times":
+            line, first, count = map(int, sys.argv[3:])
+            out = csv.writer(sys.stdout, lineterminator="\n")
+            for seed in range(first, first + count):
+                out.writerow(times_of(run(rows[line - 1], library, folder, seed, 1)))
+                sys.stdout.flush()
+            return
         for row in rows:
             if row.get("n"):
                 continue
-            row.update(measure(row, library, folder))
+            row.update(summarise(run(row, library, folder, FIRST_SEED, int(row["seeds"]))))
             with open(path + ".new", "w", newline="") as f:
                 out = csv.DictWriter(f, SCENARIO + MEASURED, lineterminator="\n")
                 out.writeheader()

@@ -1,7 +1,7 @@
 //! The event queue: what pends in a network, sorted.
 //!
-//! Each link has one pending event (its head; two if its queue is managed) and each timer a deadline, so the list is
-//! short, and what is new is mostly among the next to happen: a link's next delivery, not a retransmission timer. An
+//! Each link has one pending event (its head; two if packets wait in a managed queue) and each timer a deadline, so the
+//! list is short, and what is new is mostly among the next to happen: a link's next delivery, not a retransmission timer. An
 //! insertion from that end takes a few steps, with one branch that a processor cannot foresee; a tree has one for each
 //! level.
 
@@ -12,7 +12,7 @@ use crate::{LinkId, Nanos, TimerId};
 pub(crate) enum Source {
     /// A link: its head comes out.
     Link(LinkId),
-    /// A link with a managed queue: a transmission ends.
+    /// A link with a managed queue: a transmission ends, and packets may wait.
     Departure(LinkId),
     Timer(TimerId),
 }
@@ -29,13 +29,25 @@ pub(crate) struct Event(u128);
 
 impl Event {
     #[inline]
-    fn new(source: Source, time: Nanos, order: u64) -> Self {
+    pub(crate) fn new(source: Source, time: Nanos, order: u64) -> Self {
         let (kind, id) = match source {
             Source::Link(id) => (0, id.0),
             Source::Departure(id) => (1, id.0),
             Source::Timer(id) => (2, id.0),
         };
         Self(u128::from(time) << 64 | u128::from(order << SOURCE_BITS | kind << 16 | u64::from(id)))
+    }
+
+    /// What comes before all events of an instant.
+    #[inline]
+    pub(crate) fn start_of(time: Nanos) -> Self {
+        Self(u128::from(time) << 64)
+    }
+
+    /// What comes after them.
+    #[inline]
+    pub(crate) fn end_of(time: Nanos) -> Self {
+        Self(u128::from(time) << 64 | u128::from(u64::MAX))
     }
 
     #[inline]
@@ -90,7 +102,13 @@ impl EventQueue {
     /// Lets `source`, which has no event, have one at `time` with insertion number `order`.
     #[inline]
     pub(crate) fn add(&mut self, source: Source, time: Nanos, order: u64) {
-        self.pending.push(Event::new(source, time, order));
+        self.put(Event::new(source, time, order));
+    }
+
+    /// Takes an event whose source has none.
+    #[inline]
+    pub(crate) fn put(&mut self, event: Event) {
+        self.pending.push(event);
         self.sort_in_last();
     }
 
@@ -103,8 +121,13 @@ impl EventQueue {
     /// The earliest event has happened; `source`, whose event it was, has another.
     #[inline]
     pub(crate) fn replace_first(&mut self, source: Source, time: Nanos, order: u64) {
+        self.replace_first_by(Event::new(source, time, order));
+    }
+
+    #[inline]
+    pub(crate) fn replace_first_by(&mut self, event: Event) {
         if let Some(last) = self.pending.last_mut() {
-            *last = Event::new(source, time, order);
+            *last = event;
             self.sort_in_last();
         }
     }

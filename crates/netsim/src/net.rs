@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::events::{Event, EventQueue, Source};
 use crate::link::loss::LossCause;
 use crate::link::queue::{Codepoint, Waiting};
-use crate::link::{Link, LinkConfig, Passage};
+use crate::link::{Link, LinkConfig, Passage, Turn};
 use crate::{LinkId, Nanos, NodeId, PacketId, Payload, Slab, TimerId};
 
 /// A node at the end of links: a host or a router.
@@ -79,7 +79,8 @@ const NEVER: Nanos = Nanos::MAX;
 /// Links, timers and packets of one network, and its clock.
 #[derive(Clone, Debug)]
 pub struct Net<P, O> {
-    now: Nanos,
+    /// What is happening, at the time that the clock has: all before it has happened.
+    happening: Event,
     /// When the transmission began that brought the packet being handled.
     sent: Nanos,
     events: EventQueue,
@@ -97,7 +98,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// An empty network at time zero.
     pub fn new(observer: O) -> Self {
         Self {
-            now: 0,
+            happening: Event::start_of(0),
             sent: 0,
             events: EventQueue::default(),
             wires: Vec::new(),
@@ -111,7 +112,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// The clock.
     #[inline]
     pub fn now(&self) -> Nanos {
-        self.now
+        self.happening.time()
     }
 
     /// Adds a one-way link that leads to `to`.
@@ -128,10 +129,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     pub fn replace_link(&mut self, id: LinkId, config: LinkConfig) {
         let wire = &mut self.wires[usize::from(id.0)];
         let old = std::mem::replace(&mut wire.link, Link::new(config));
+        let now = self.now();
         self.events.remove(Source::Link(id));
         self.events.remove(Source::Departure(id));
         for packet in old.packets() {
-            self.observer.lost(self.now, id, &self.packets[packet], LossCause::Disconnection);
+            self.observer.lost(now, id, &self.packets[packet], LossCause::Disconnection);
             self.packets.remove(packet);
         }
     }
@@ -189,19 +191,21 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// Puts a packet on a link that comes from outside the network at this instant. A transmission that ends now has
     /// ended before it came.
     pub fn inject(&mut self, link: LinkId, packet: P) {
-        self.sent = self.now;
+        self.sent = self.now();
+        self.happening = Event::end_of(self.now());
         self.originate(link, packet);
     }
 
     /// Sends a packet over a link; its queue may drop it.
     #[inline(always)] // on the path of every packet
     pub fn send(&mut self, id: LinkId, packet: PacketId) {
+        let now = self.now();
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let content = &self.packets[packet];
         self.observer.entered(id, content);
         let was_empty = wire.link.head().is_none();
-        match wire.link.enqueue(packet, content.size(), self.now, order, self.sent) {
+        match wire.link.enqueue(packet, content.size(), now, order, self.sent) {
             Some(passage) => {
                 self.observer.accepted(id, &passage, content);
                 if was_empty {
@@ -215,68 +219,113 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// A packet that a link does not take in closed form: it waits in a managed queue, or a drop-tail queue is full.
     #[cold]
     fn wait_or_drop(&mut self, id: LinkId, packet: PacketId) {
+        let now = self.now();
         let wire = &mut self.wires[usize::from(id.0)];
         let content = &self.packets[packet];
         if !wire.link.is_managed() {
-            self.observer.lost(self.now, id, content, LossCause::Queue);
+            self.observer.lost(now, id, content, LossCause::Queue);
             self.packets.remove(packet);
             return;
         }
         let (bytes, flow, ecn) = (content.size(), content.flow(), content.ecn());
-        let waiting = Waiting { packet, bytes, flow, arrival: self.now, ecn };
-        wire.link.wait(waiting, &mut self.dropped);
-        self.serve(id);
+        let waiting = Waiting { packet, bytes, flow, arrival: now, ecn };
+        match wire.link.wait(waiting, self.happening, &mut self.dropped) {
+            Turn::Now => {
+                let order = self.events.next_order();
+                let passage = wire.link.pass(waiting, order, &mut self.dropped);
+                if let Some(departure) = self.begin(id, passage, order) {
+                    self.events.put(departure);
+                }
+            }
+            Turn::Later => {
+                if !self.dropped.is_empty() {
+                    self.remove_dropped(id);
+                }
+            }
+            Turn::AfterOne(departure) => {
+                if !self.dropped.is_empty() {
+                    self.remove_dropped(id);
+                }
+                self.events.put(departure);
+            }
+        }
     }
 
-    /// A transmission of a managed queue ends.
-    fn depart(&mut self, id: LinkId) {
-        self.events.remove_first();
-        self.wires[usize::from(id.0)].link.departed();
-        self.serve(id);
-    }
-
-    /// Begins the next transmission of a managed queue, if its server is free, and removes what the queue has dropped.
-    fn serve(&mut self, id: LinkId) {
-        while self.book(id) {}
-    }
-
-    /// Books one transmission of a managed queue; says whether there is another one of the same aggregate.
-    fn book(&mut self, id: LinkId) -> bool {
-        let wire = &mut self.wires[usize::from(id.0)];
-        let order = self.events.next_order();
-        let head_before = wire.link.head().map(|head| head.order);
-        let passage = wire.link.serve(self.now, order, &mut self.dropped);
+    /// Removes what a managed queue has dropped.
+    #[cold]
+    fn remove_dropped(&mut self, id: LinkId) {
+        let now = self.now();
         for packet in self.dropped.drain(..) {
-            self.observer.lost(self.now, id, &self.packets[packet], LossCause::Queue);
+            self.observer.lost(now, id, &self.packets[packet], LossCause::Queue);
             self.packets.remove(packet);
         }
-        let Some((passage, ecn)) = passage else { return false };
-        let more = wire.link.books_more();
+    }
+
+    /// A transmission of a managed queue ends; the next one begins, if a packet waits.
+    fn depart(&mut self, id: LinkId) {
+        let now = self.now();
+        let link = &mut self.wires[usize::from(id.0)].link;
+        let order = self.events.next_order();
+        let passage = link.serve(now, order, &mut self.dropped);
+        match self.begin(id, passage, order) {
+            Some(departure) => self.events.replace_first_by(departure),
+            None => self.events.remove_first(),
+        }
+    }
+
+    /// A transmission of a managed queue has been booked, with insertion number `order`, unless none was there. The
+    /// event that its departure is, if it is one.
+    #[inline]
+    fn begin(&mut self, id: LinkId, passage: Option<(Passage, Codepoint)>, order: u64) -> Option<Event> {
+        if !self.dropped.is_empty() {
+            self.remove_dropped(id);
+        }
+        let (passage, ecn) = passage?;
+        self.accept(id, &passage, ecn, order);
+        while self.wires[usize::from(id.0)].link.books_more() {
+            self.book_more(id);
+        }
+        let order = self.events.next_order();
+        let link = &mut self.wires[usize::from(id.0)].link;
+        let departure = Event::new(Source::Departure(id), link.busy_until(), order);
+        link.sends_until(departure).then_some(departure)
+    }
+
+    /// Books the next packet of an aggregate.
+    #[cold]
+    fn book_more(&mut self, id: LinkId) {
+        let now = self.now();
+        let link = &mut self.wires[usize::from(id.0)].link;
+        let order = self.events.next_order();
+        if let Some((passage, ecn)) = link.serve(now, order, &mut self.dropped) {
+            self.accept(id, &passage, ecn, order);
+        }
+    }
+
+    /// A packet of a managed queue will be sent so.
+    #[inline]
+    fn accept(&mut self, id: LinkId, passage: &Passage, ecn: Codepoint, order: u64) {
         if ecn == Codepoint::Ce {
             self.packets[passage.packet].mark();
         }
-        self.observer.accepted(id, &passage, &self.packets[passage.packet]);
-        let head = wire.link.head().map(|head| head.order);
-        if head != head_before {
-            if head_before.is_some() {
+        self.observer.accepted(id, passage, &self.packets[passage.packet]);
+        let link = &self.wires[usize::from(id.0)].link;
+        if link.head().is_some_and(|head| head.order == order) {
+            if !link.is_only() {
                 // It overtakes all that is in flight.
                 self.events.remove(Source::Link(id));
             }
             self.events.add(Source::Link(id), passage.delivery, order);
         }
-        if !more {
-            let order = self.events.next_order();
-            self.events.add(Source::Departure(id), passage.departure, order);
-        }
-        more
     }
 
     /// Puts a packet into a buffer of node `at`; a full one drops it, or another.
     pub fn hold(&mut self, at: NodeId, buffer: &mut Buffer, packet: PacketId) {
-        let Self { now, packets, observer, .. } = self;
+        let now = self.now();
+        let Self { packets, observer, .. } = self;
         observer.held(&packets[packet]);
         buffer.hold(packet, packets[packet].size(), |victim| {
-            observer.overflowed(*now, at, &packets[victim]);
+            observer.overflowed(now, at, &packets[victim]);
             packets.remove(victim);
         });
     }
@@ -290,10 +339,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
 
     /// Takes back what a link has not sent yet, oldest first: a transmission that has not ended counts as not begun.
     pub fn withdraw(&mut self, id: LinkId) -> Vec<PacketId> {
+        let now = self.now();
         let wire = &mut self.wires[usize::from(id.0)];
         let head = |link: &Link| link.head().map(|head| (head.order, head.delivery));
         let before = head(&wire.link);
-        let waiting = wire.link.withdraw(self.now);
+        let waiting = wire.link.withdraw(now, self.happening);
         let after = head(&wire.link);
         if after != before {
             self.events.remove(Source::Link(id));
@@ -323,7 +373,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         }
         timer.fires = deadline;
         let order = self.events.next_order();
-        self.events.add(Source::Timer(id), deadline.max(self.now), order);
+        self.events.add(Source::Timer(id), deadline.max(self.now()), order);
     }
 
     /// Time of the next event.
@@ -350,7 +400,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
         if event.time() >= limit {
             return false;
         }
-        self.net.now = event.time();
+        self.net.happening = event;
         self.net.observer.clock(event.time());
         match event.link() {
             Some(id) => self.deliver(id),
@@ -369,7 +419,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
                 let timer = &mut self.net.timers[usize::from(id.0)];
                 timer.fires = NEVER;
                 let owner = timer.owner;
-                self.net.sent = self.net.now;
+                self.net.sent = self.net.now();
                 self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
             }
         }
@@ -377,6 +427,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
 
     #[inline(always)] // on the path of every packet
     fn deliver(&mut self, id: LinkId) {
+        let now = self.net.now();
         let wire = &mut self.net.wires[usize::from(id.0)];
         let Some(passage) = wire.link.pop() else { return };
         self.net.sent = passage.start();
@@ -384,8 +435,8 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             Some(head) => self.net.events.replace_first(Source::Link(id), head.delivery, head.order),
             None => self.net.events.remove_first(),
         }
-        if let Some(cause) = wire.link.loss(&passage, self.net.now) {
-            self.net.observer.lost(self.net.now, id, &self.net.packets[passage.packet], cause);
+        if let Some(cause) = wire.link.loss(&passage, now) {
+            self.net.observer.lost(now, id, &self.net.packets[passage.packet], cause);
             self.net.packets.remove(passage.packet);
             return;
         }
@@ -398,8 +449,8 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
     /// Handles all events before `limit` and sets the clock to it.
     pub fn run_until(&mut self, limit: Nanos) {
         while self.step(limit) {}
-        self.net.now = self.net.now.max(limit);
-        self.net.observer.clock(self.net.now);
+        self.net.happening = self.net.happening.max(Event::start_of(limit));
+        self.net.observer.clock(self.net.now());
     }
 
     /// Lets a node act now, outside any event.

@@ -71,6 +71,37 @@ fn everything_that_takes_or_shows_a_result_knows_them() {
     }
 }
 
+/// Several handoffs in a run: soft ones go to and fro, ping-pongs to the same link again. A scenario file says the same.
+#[test]
+fn they_may_follow_one_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let several = ["--handoffs", "3", "--every", "9s"];
+    let text = stdout(&segue(here, &[&LINKS[..], &HOW, &KINDS, &several].concat()));
+    let alone = rows(&stdout(&segue(here, &[&LINKS[..], &HOW, &KINDS].concat())));
+    let all = rows(&text);
+    assert_eq!(all.len(), 3 * alone.len());
+    for (index, row) in all.iter().enumerate() {
+        let (kind, nth) = (index / 6, index / 2 % 3 + 1);
+        let is_back = kind < 2 && nth == 2;
+        let links = if is_back { ["2mbit/30ms", "4mbit/20ms"] } else { ["4mbit/20ms", "2mbit/30ms"] };
+        assert_eq!(
+            (&row["kind"], &row["handoff"]),
+            (&["mbb", "soft", "ping-pong"][kind].into(), &nth.into())
+        );
+        assert_eq!((&row["old"], &row["new"]), (&links[0].into(), &links[1].into()));
+        assert!(row["over_bound"]["median"].as_f64().expect("a ratio") >= 1.0);
+        if nth == 1 {
+            let alone = &alone[2 * kind + index % 2];
+            assert_eq!((&row["transfer_s"], &row["bound_s"]), (&alone["transfer_s"], &alone["bound_s"]));
+        }
+    }
+    let words = "old = '4mbit/20ms'\nnew = '2mbit/30ms'\nat = '2s..5s/1s'\nseeds = 2\nsoft = 'split'\nreturn = '400ms'\n";
+    let how = "kind = ['mbb', 'soft', 'ping-pong']\noverlap = '300ms'\nhandoffs = 3\nevery = '9s'\n";
+    std::fs::write(here.join("one.toml"), format!("{words}{how}")).unwrap();
+    assert_eq!(text, stdout(&segue(here, &["run", "one.toml", "--json", "-"])));
+}
+
 #[test]
 fn bad_words_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,8 +119,12 @@ fn bad_words_are_refused() {
         (compare(&["--kind", "pingpong"]), "ping-pong"),
         (compare(&["--kind", "soft", "--neighbours", "2"]), "`soft` does not go with --neighbours"),
         (
-            compare(&["--kind", "ping-pong", "--handoffs", "2", "--every", "9s"]),
-            "does not go with --handoffs",
+            compare(&["--kind", "ping-pong", "--return", "9s", "--handoffs", "2", "--every", "9s"]),
+            "--every: the next handoff begins 9 s after one that is back after 9 s and then needs the link for 0.01 s",
+        ),
+        (
+            compare(&["--kind", "mbb,soft", "--handoffs", "2", "--every", "1s"]),
+            "after one that has both links for 1 s and then needs one for 0.01 s; expected at least 1.01 s",
         ),
         (compare(&["--kind", "soft", "--disconnect", "2s"]), "--disconnect is for break-before-make"),
         (compare(&["--kind", "soft", "--soft", "split", "--set", "soft=split"]), "`soft` is given twice"),

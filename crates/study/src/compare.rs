@@ -94,9 +94,9 @@ impl Comparison {
                 let mut experiment = seeds[0].experiments[0].clone();
                 let mut handoffs = Vec::new();
                 for nth in 0..plan.series.handoffs {
-                    let back = experiment.back();
+                    let following = experiment.following();
                     handoffs.push(summarise(plan, seeds, experiment, &records, nth, keep_handoffs));
-                    experiment = back;
+                    experiment = following;
                 }
                 handoffs
             })

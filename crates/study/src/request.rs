@@ -108,7 +108,7 @@ impl Request {
         }
         let series = series::read(&self.settings)?;
         series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
-        soft::check(&self.kinds, neighbours.is_some(), series.handoffs)?;
+        soft::check(&self.kinds, neighbours.is_some())?;
         let address = address::read(&self.settings)?;
         let beside = address::Beside {
             kinds: &self.kinds,

@@ -48,6 +48,12 @@ fn time(word: &str) -> Result<Nanos, RequestError> {
     })
 }
 
+/// How long after T a handoff still changes the links.
+fn lasts(kind: Kind) -> Nanos {
+    let both = kind.overlap().map(|overlap| overlap.length);
+    both.or(kind.returns_after()).unwrap_or(kind.disconnection())
+}
+
 /// A handoff is over, and its link has carried, before the next begins; routers that hold packets and neighbours know
 /// one handoff.
 pub(crate) fn check(
@@ -61,13 +67,21 @@ pub(crate) fn check(
     if series.handoffs == 1 {
         return Ok(());
     }
-    let longest = kinds.iter().map(|kind| kind.disconnection()).max().unwrap_or(0);
-    let least = longest + SHORTEST;
+    let longest = kinds.iter().copied().max_by_key(|&kind| lasts(kind));
+    let least = longest.map_or(0, lasts) + SHORTEST;
     if series.every < least {
         let seconds = |time: Nanos| time as f64 / SECOND as f64;
         let without = match longest {
-            0 => "one that needs a link for".into(),
-            _ => format!("one that is without a link for {} s and then needs one for", seconds(longest)),
+            Some(Kind::Bbm(time)) => {
+                format!("one that is without a link for {} s and then needs one for", seconds(time))
+            }
+            Some(Kind::Soft(overlap)) => {
+                format!("one that has both links for {} s and then needs one for", seconds(overlap.length))
+            }
+            Some(Kind::PingPong(stay)) => {
+                format!("one that is back after {} s and then needs the link for", seconds(stay))
+            }
+            Some(Kind::Mbb) | None => "one that needs a link for".into(),
         };
         return Err(refused(
             "--every",

@@ -60,15 +60,11 @@ fn way(word: &str) -> Result<SoftWord, RequestError> {
 }
 
 /// Refuses requests that have not been built for two links at once, and for a return.
-pub(crate) fn check(kinds: &[Kind], neighbours: bool, handoffs: u32) -> Result<(), RequestError> {
+pub(crate) fn check(kinds: &[Kind], neighbours: bool) -> Result<(), RequestError> {
     let special = kinds.iter().find(|kind| matches!(kind, Kind::Soft(_) | Kind::PingPong(_)));
     let Some(kind) = special.map(|kind| kind.word()) else { return Ok(()) };
     if neighbours {
         let problem = format!("`{kind}` does not go with --neighbours; expected mbb or bbm beside them");
-        return Err(refused("--kind", problem));
-    }
-    if handoffs > 1 {
-        let problem = format!("`{kind}` does not go with --handoffs; expected mbb or bbm beside it");
         return Err(refused("--kind", problem));
     }
     Ok(())

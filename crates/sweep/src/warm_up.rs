@@ -114,7 +114,7 @@ impl WarmUp {
                             if experiment.traffic.is_some() { optional_of(record) } else { Vec::new() };
                         line.push(SweptHandoff { asked: asked.clone(), row, classes });
                         if nth < block.series.handoffs {
-                            experiment = experiment.back();
+                            experiment = experiment.following();
                         }
                     }
                 }

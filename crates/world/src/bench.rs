@@ -112,7 +112,9 @@ impl Experiment {
     /// Source of an access link's random numbers: 0 is the old one, 1 the new one. A link that has been cut is laid
     /// anew when the mobile comes back to it, with numbers of its own.
     pub fn place(&self, link: usize) -> Place {
-        let (before, link) = (u64::from(self.before), link as u64);
+        // After a ping-pong old and new are what they were.
+        let before = if self.kind.returns_after().is_some() { 0 } else { self.before };
+        let (before, link) = (u64::from(before), link as u64);
         let laid = match self.kind {
             Kind::Bbm(_) => (before + link) / 2,
             Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => 0,
@@ -125,10 +127,13 @@ impl Experiment {
         self.traffic.as_ref().is_some_and(Traffic::is_upward)
     }
 
-    /// The handoff back that follows this one.
-    pub fn back(&self) -> Self {
-        let (old, new) = (self.new.clone(), self.old.clone());
-        Self { old, new, before: self.before + 1, ..self.clone() }
+    /// The handoff that follows this one: back, unless the mobile has come back already.
+    pub fn following(&self) -> Self {
+        let next = Self { before: self.before + 1, ..self.clone() };
+        match self.kind.returns_after() {
+            Some(_) => next,
+            None => Self { old: self.new.clone(), new: self.old.clone(), ..next },
+        }
     }
 
     /// Rates of the other hops; more than usual where an access link is fast.
@@ -193,9 +198,18 @@ impl LinkIds {
     /// Links by which data is with the receivers over the old link, or on its way to them, nearest to the senders
     /// first.
     pub(crate) fn old_way(&self) -> Vec<LinkId> {
-        let before = if self.is_upward { self.last[OLD].down } else { self.edge[OLD].down };
-        let behind = self.behind(OLD).into_iter().rev();
-        [before, self.access[OLD].down].into_iter().chain(behind).collect()
+        self.way(OLD)
+    }
+
+    /// The same over the new link.
+    pub(crate) fn new_way(&self) -> Vec<LinkId> {
+        self.way(NEW)
+    }
+
+    fn way(&self, link: usize) -> Vec<LinkId> {
+        let before = if self.is_upward { self.last[link].down } else { self.edge[link].down };
+        let behind = self.behind(link).into_iter().rev();
+        [before, self.access[link].down].into_iter().chain(behind).collect()
     }
 
     /// The same where the new link has become the old one.

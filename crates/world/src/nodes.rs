@@ -32,6 +32,17 @@ pub enum BenchNode {
     Applications(Box<Applications>),
 }
 
+impl BenchNode {
+    /// The routes of a router, also of one before two links.
+    pub(crate) fn routes(&mut self) -> Option<&mut Router> {
+        match self {
+            Self::Router(router) => Some(router),
+            Self::TwoWays(end) => Some(end.routes()),
+            _ => None,
+        }
+    }
+}
+
 impl<O: HostObserver> Node<Packet, O> for BenchNode {
     #[inline]
     fn on_packet(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {

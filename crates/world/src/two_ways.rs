@@ -50,6 +50,16 @@ impl TwoWays {
         Self { router, ways, sent: [0; 2], numbered: 0, once: BTreeSet::new() }
     }
 
+    /// The same router when both links carry again, in other roles.
+    pub(crate) fn again(&self, ways: Ways) -> Self {
+        Self { ways, sent: [0; 2], ..self.clone() }
+    }
+
+    /// Its routes.
+    pub(crate) fn routes(&mut self) -> &mut Router {
+        &mut self.router
+    }
+
     pub(crate) fn on_packet<O: HostObserver>(
         &mut self,
         net: &mut Net<Packet, O>,

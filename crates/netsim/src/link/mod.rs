@@ -3,7 +3,7 @@
 //! A FIFO server needs no event when a transmission ends: a packet that arrives at `t` leaves at
 //! `max(t, last departure) + service`, which is known at once. So the only event of a link with a drop-tail queue is
 //! the delivery of its head, and the queue's length is a count of departures that lie ahead. A managed queue decides
-//! when a transmission ends; it costs an event more, the departure.
+//! when a transmission ends. Where packets wait then, that end is an event more, the departure.
 
 pub mod delay;
 pub mod loss;
@@ -13,6 +13,7 @@ pub mod service;
 pub use delay::Delay;
 pub use service::{Aggregates, Rate, Service};
 
+use crate::events::Event;
 use crate::{Nanos, PacketId};
 use loss::{LossCause, LossModel};
 use queue::drop_tail::DropTail;
@@ -112,11 +113,37 @@ impl InTransit {
 #[derive(Clone, Debug)]
 struct Managed {
     discipline: Box<dyn Discipline>,
-    /// A packet, or an aggregate, is being sent: its departure has not been handled.
-    sending: bool,
+    server: Server,
+    /// The departure of the last transmission.
+    end: Event,
+    /// Packets that wait.
+    waiting: usize,
     /// The rest of an aggregate that has not been booked, and the end of the aggregate.
     batch: VecDeque<Waiting>,
     batch_end: Nanos,
+}
+
+/// What sends the packets of a managed queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Server {
+    /// It is free, and has asked for a packet in vain.
+    Free,
+    /// A packet, or an aggregate, is being sent; its departure is an event.
+    Sending,
+    /// It sends a packet, or has sent it, and nothing has come to wait: the departure is no event. From then on it is
+    /// free, and asks in vain.
+    Alone,
+}
+
+/// When a packet that has come to a managed queue can be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// Now, unless it has been dropped.
+    Now,
+    /// When others have gone.
+    Later,
+    /// After the departure of the only one, which is an event from now on.
+    AfterOne(Event),
 }
 
 /// What waits and goes as one aggregate from `now` on, and its end.
@@ -185,7 +212,8 @@ impl Link {
             Queue::DropTail(limit) => (limit.unwrap_or(u32::MAX), None),
             Queue::Managed(discipline) => {
                 let batch = VecDeque::new();
-                (0, Some(Managed { discipline, sending: false, batch, batch_end: 0 }))
+                let (server, end) = (Server::Free, Event::start_of(0));
+                (0, Some(Managed { discipline, server, end, waiting: 0, batch, batch_end: 0 }))
             }
         };
         Self {
@@ -228,6 +256,9 @@ impl Link {
         // All that has not been counted as departed: mostly there is room even so.
         if ((self.ring.len() - self.departed) as u32) + 1 < self.limit {
             return false;
+        }
+        if self.limit == 0 {
+            return true;
         }
         let queued = self.queued(now);
         queued >= self.limit
@@ -303,27 +334,74 @@ impl Link {
         (lost, !lost && !self.is_cut(delivery))
     }
 
-    /// Takes a packet into a managed queue; what is dropped goes onto `dropped`.
-    pub(crate) fn wait(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
-        if let Some(managed) = &mut self.managed {
-            managed.discipline.enqueue(packet, dropped);
-        }
+    /// Takes a packet into a managed queue, unless the server is free; what is dropped goes onto `dropped`. `happening`:
+    /// what is, all before it has.
+    pub(crate) fn wait(&mut self, packet: Waiting, happening: Event, dropped: &mut Vec<PacketId>) -> Turn {
+        let Some(managed) = &mut self.managed else { return Turn::Later };
+        let turn = match managed.server {
+            Server::Free => return Turn::Now,
+            Server::Alone if managed.end < happening => return Turn::Now,
+            Server::Sending => Turn::Later,
+            Server::Alone => {
+                managed.server = Server::Sending;
+                Turn::AfterOne(managed.end)
+            }
+        };
+        managed.discipline.enqueue(packet, dropped);
+        managed.waiting = managed.waiting + 1 - dropped.len();
+        turn
     }
 
-    /// Begins the next transmission of a managed queue, if the server is free and there is one; what the discipline
-    /// drops goes onto `dropped`. Also whether the packet has been marked.
+    /// Takes a packet to a server that is free, and begins the next transmission; what the discipline drops goes onto
+    /// `dropped`. Also whether the packet that is sent has been marked.
+    pub(crate) fn pass(
+        &mut self,
+        packet: Waiting,
+        order: u64,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<(Passage, Codepoint)> {
+        let managed = self.managed.as_mut()?;
+        let idle = (managed.server == Server::Alone).then(|| managed.end.time());
+        managed.server = Server::Free;
+        managed.waiting += 1;
+        if let Service::Aggregates(_) = self.service {
+            managed.discipline.enqueue(packet, dropped);
+            managed.waiting -= dropped.len();
+            return self.serve_aggregate(packet.arrival, order, dropped);
+        }
+        let head = managed.discipline.pass(packet, idle, dropped);
+        self.send(head, packet.arrival, order, dropped)
+    }
+
+    /// A transmission of a managed queue has ended: begins the next one, as [`Self::pass`] does, if a packet waits.
     pub(crate) fn serve(
         &mut self,
         now: Nanos,
         order: u64,
         dropped: &mut Vec<PacketId>,
     ) -> Option<(Passage, Codepoint)> {
+        let managed = self.managed.as_mut()?;
+        managed.server = Server::Free;
         if let Service::Aggregates(_) = self.service {
             return self.serve_aggregate(now, order, dropped);
         }
-        let managed = self.managed.as_mut().filter(|managed| !managed.sending)?;
-        let Waiting { packet, bytes, arrival, ecn, .. } = managed.discipline.dequeue(now, dropped)?;
-        managed.sending = true;
+        let head = managed.discipline.dequeue(now, dropped);
+        self.send(head, now, order, dropped)
+    }
+
+    /// Begins the transmission of a packet that has left its queue, with others that were dropped.
+    #[inline(always)]
+    fn send(
+        &mut self,
+        head: Option<Waiting>,
+        now: Nanos,
+        order: u64,
+        dropped: &[PacketId],
+    ) -> Option<(Passage, Codepoint)> {
+        let managed = self.managed.as_mut()?;
+        managed.waiting -= dropped.len();
+        let Waiting { packet, bytes, arrival, ecn, .. } = head?;
+        managed.waiting -= 1;
         let passage = self.transmit(packet, bytes, arrival, now, order);
         if self.overtaking {
             self.overtake();
@@ -331,8 +409,17 @@ impl Link {
         Some((passage, ecn))
     }
 
-    /// Begins an aggregate, if the channel is free, or books its next packet: asked until it has none left
-    /// ([`Self::books_more`]).
+    /// The transmission that has been begun ends with `end`. Says whether that is to happen as an event.
+    pub(crate) fn sends_until(&mut self, end: Event) -> bool {
+        let Some(managed) = &mut self.managed else { return false };
+        // At the end of an aggregate the next one begins, or the channel is given up.
+        let is_event = managed.waiting > 0 || matches!(self.service, Service::Aggregates(_));
+        managed.server = if is_event { Server::Sending } else { Server::Alone };
+        managed.end = end;
+        is_event
+    }
+
+    /// Begins an aggregate, or books its next packet: asked until it has none left ([`Self::books_more`]).
     #[cold]
     fn serve_aggregate(
         &mut self,
@@ -345,12 +432,10 @@ impl Link {
         };
         let mut start = self.last_departure;
         if managed.batch.is_empty() {
-            if managed.sending {
-                return None;
-            }
+            let dropped_before = dropped.len();
             (managed.batch, managed.batch_end) =
                 gather(managed.discipline.as_mut(), line.clone(), now, dropped);
-            managed.sending = !managed.batch.is_empty();
+            managed.waiting -= dropped.len() - dropped_before + managed.batch.len();
             line.begin();
             start = now;
         }
@@ -380,21 +465,14 @@ impl Link {
         self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
     }
 
-    /// A transmission of a managed queue has ended.
-    pub(crate) fn departed(&mut self) {
-        if let Some(managed) = &mut self.managed {
-            managed.sending = false;
-        }
-    }
-
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<InTransit> {
         self.departed = self.departed.saturating_sub(1);
         self.ring.pop_front()
     }
 
-    /// Removes what has not departed by `now`, oldest first.
-    pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
+    /// Removes what has not departed by now, oldest first. `happening`: what is, all before it has.
+    pub(crate) fn withdraw(&mut self, now: Nanos, happening: Event) -> Vec<PacketId> {
         if self.overtaking {
             // Packets that have not departed go to the ring's end.
             self.ring.make_contiguous().sort_by_key(|entry| entry.departure > now);
@@ -409,11 +487,20 @@ impl Link {
             self.service.rewind(now);
         }
         if let Some(managed) = &mut self.managed {
+            if managed.server == Server::Alone && managed.end < happening {
+                managed.discipline.dequeue(managed.end.time(), &mut Vec::new());
+            }
             withdrawn.extend(managed.discipline.waiting());
             managed.discipline.clear();
-            managed.sending = false;
+            (managed.server, managed.waiting) = (Server::Free, 0);
         }
         withdrawn
+    }
+
+    /// Whether one packet alone is being sent and in flight.
+    #[inline]
+    pub(crate) fn is_only(&self) -> bool {
+        self.ring.len() == 1
     }
 
     #[inline]

@@ -31,13 +31,13 @@ fn what_has_not_left_can_be_taken_back() {
     for (order, &packet) in packets.iter().enumerate() {
         link.enqueue(packet, 1500, 0, order as u64, 0);
     }
-    assert_eq!(link.withdraw(2_000_000), packets[1..]);
+    assert_eq!(link.withdraw(2_000_000, Event::start_of(2_000_000)), packets[1..]);
     assert_eq!(link.packets().collect::<Vec<_>>(), packets[..1]);
     assert_eq!((link.queued(2_000_000), link.busy_until()), (0, 2_000_000));
     let passage = link.enqueue(packets[1], 1500, 2_000_000, 3, 0).unwrap();
     assert_eq!(passage.departure, 3_500_000, "as if nothing had waited");
     link.pop();
-    assert_eq!(link.withdraw(2_000_000), packets[1..2]);
+    assert_eq!(link.withdraw(2_000_000, Event::start_of(2_000_000)), packets[1..2]);
     assert!(link.is_empty());
 }
 
@@ -51,12 +51,12 @@ fn what_is_taken_back_leaves_its_opportunities() {
     for (order, &packet) in packets.iter().enumerate() {
         link.enqueue(packet, 1500, 0, order as u64, 0);
     }
-    assert_eq!(link.withdraw(1_500_000), packets[1..]);
+    assert_eq!(link.withdraw(1_500_000, Event::start_of(1_500_000)), packets[1..]);
     let passage = link.enqueue(packets[1], 1500, 1_600_000, 3, 0).unwrap();
     assert_eq!(passage.departure, 2_000_000);
     // Half of the opportunity at 3 ms is taken by a packet that leaves then, the other half by none.
     link.enqueue(packets[2], 750, 1_600_000, 4, 0);
-    assert!(link.withdraw(3_000_000).is_empty());
+    assert!(link.withdraw(3_000_000, Event::start_of(3_000_000)).is_empty());
     let passage = link.enqueue(slab.insert(()), 750, 3_000_000, 5, 0).unwrap();
     assert_eq!(passage.departure, 3_000_000);
 }
@@ -74,7 +74,7 @@ fn what_is_taken_back_holds_nothing_up() {
             link.enqueue(slab.insert(()), 1500, 0, 1, 0);
         }
         link.enqueue(slab.insert(()), 1500, 2_000_000, 2, 0);
-        assert_eq!(link.withdraw(2_500_000).len(), 1);
+        assert_eq!(link.withdraw(2_500_000, Event::start_of(2_500_000)).len(), 1);
         let passage = link.enqueue(slab.insert(()), 1500, 11_000_000, 3, 0).unwrap();
         assert_eq!((passage.departure, passage.delivery), (12_000_000, delivery));
     }

@@ -107,7 +107,7 @@ pub(crate) fn ends_at_device(link_ids: &LinkIds) -> [Option<LinkId>; 2] {
 /// The routes of a pair lead over the new link from now on.
 pub(crate) fn hand_over<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, pair: &Pair) {
     let edge = physical(link_ids.edge[NEW], link_ids.is_upward);
-    if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
+    if let Some(r) = sim.nodes[usize::from(R.0)].routes() {
         r.route(pair.core.down, Route::To(edge.down));
     }
     let out = pair.last[NEW].up;
@@ -122,6 +122,20 @@ pub(crate) fn hand_over<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkI
                 host.out = out;
             }
         }
+    }
+}
+
+/// By which the mobile sends over the new link.
+pub(crate) fn outs(link_ids: &LinkIds) -> impl Iterator<Item = LinkId> + use<> {
+    pairs(link_ids).map(|pair| pair.last[NEW].up)
+}
+
+/// Nothing more of the bench's own comes out of the router R towards the mobile.
+pub(crate) fn stop_own<W>(sim: &mut BenchSim<W>, link_ids: &LinkIds) {
+    let pair = own_pair(link_ids);
+    let routes = sim.nodes[usize::from(R.0)].routes().filter(|_| !pair.is_upward);
+    if let Some(r) = routes {
+        r.route(pair.core.down, Route::None);
     }
 }
 

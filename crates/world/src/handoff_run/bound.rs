@@ -3,13 +3,14 @@
 
 use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
-use crate::bench::neighbours;
+use crate::access::AccessLink;
 use crate::bench::{CN, LinkIds, NEW, OLD, WIRED_DELAY, correspondent, mobile};
+use crate::bench::{neighbours, traffic};
 use crate::bound::bound;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
 use crate::routers;
-use crate::words::{Address, Kind};
+use crate::words::Address;
 use segue_handoff::RouterRule;
 use segue_netsim::{LinkId, Nanos, PacketId};
 use std::collections::BTreeSet;
@@ -115,15 +116,23 @@ impl<W: HostObserver> Completed<W> {
         if experiment.kind.breaks() {
             return Vec::new();
         }
-        let features = &experiment.old.features[usize::from(experiment.is_upward())];
-        if self.uses_old_link() && !features.is_first_in_first_out() {
+        let changes =
+            |link: &AccessLink| !link.features[usize::from(experiment.is_upward())].is_first_in_first_out();
+        let returns = self.returns_to_traffic();
+        if self.uses_old_link() && (changes(&experiment.old) || returns && changes(&experiment.new)) {
             // What comes later may change what is dropped, or be sent first.
-            let (sim, ways) = (&self.fork.sim, self.fork.link_ids.old_way());
-            let ids = ways.into_iter().flat_map(|link| sim.net.link(link).packets());
+            let (sim, link_ids) = (&self.fork.sim, &self.fork.link_ids);
+            let over_new = if returns { link_ids.new_way() } else { Vec::new() };
+            let ways = link_ids.old_way().into_iter().chain(over_new);
+            let ids = ways.flat_map(|link| sim.net.link(link).packets());
             return there(sim, self.completion, ids);
         }
         let (mut sim, link_ids) = self.start_without_overlap(&plain());
-        if self.returns_to_traffic() {
+        if returns {
+            if self.uses_old_link() {
+                // What has not come to where the ways part may go by either.
+                traffic::stop_own(&mut sim, &link_ids);
+            }
             self.run_deaf(&mut sim, &link_ids);
             return deliveries(sim);
         }
@@ -133,7 +142,13 @@ impl<W: HostObserver> Completed<W> {
 
     /// Whether the mobile is back on a link that may still carry what was sent before it left.
     pub fn returns_to_traffic(&self) -> bool {
-        self.fork.continued && self.fork.experiment.kind == Kind::Mbb
+        self.fork.continued && !self.fork.experiment.kind.breaks()
+    }
+
+    /// How long after completion the new link still sends what it had before.
+    pub fn still_sends(&self) -> Nanos {
+        let new_link = self.fork.sim.net.link(self.fork.link_ids.access[NEW].down);
+        new_link.busy_until().saturating_sub(self.completion)
     }
 
     /// Goes on until nothing is under way, while the senders hear and say nothing.

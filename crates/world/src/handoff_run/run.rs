@@ -257,7 +257,10 @@ impl<W: HostObserver> Handoff<W> {
         }
         if self.at.returns_to_traffic() {
             let whole = end - self.at.completion;
-            recorder.link_time.useful += whole.saturating_sub(recorder.link_time.total());
+            let rest = whole.saturating_sub(recorder.link_time.total());
+            // A mobile that has left again counts no more of the time.
+            let returns = self.at.fork.experiment.kind.returns_after().is_some();
+            recorder.link_time.useful += if returns { rest.min(self.at.still_sends()) } else { rest };
         }
         if self.at.fork.experiment.kind.returns_after().is_some() {
             let whole = end - self.at.completion;

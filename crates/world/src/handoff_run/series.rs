@@ -1,4 +1,5 @@
-//! Several handoffs in a row: from the old link to the new one, back, and so on (docs/reference/bench.md).
+//! Several handoffs in a row: from the old link to the new one, back, and so on, or one ping-pong after the other
+//! (docs/reference/bench.md).
 //!
 //! Schemes and TCP keep their state. The record of a handoff ends with its transfer, or when something is done for the
 //! next handoff.
@@ -52,11 +53,11 @@ impl Handoff {
     /// The record, and the handoff that begins so much later.
     fn run_to_next(&self, scheme: &Scheme, every: Nanos) -> (RunRecord, Self) {
         let fork = &self.at.fork;
-        let experiment = Arc::new(fork.experiment.back());
+        let experiment = Arc::new(fork.experiment.following());
         let at = fork.at + every;
         let early = lead::early(&experiment, scheme).into_iter();
-        let steps =
-            early.map(|(what, lead)| (lead::acts_at(&experiment, lead, at).max(self.at.completion), what));
+        let settled = self.at.completion + experiment.kind.returns_after().unwrap_or(0);
+        let steps = early.map(|(what, lead)| (lead::acts_at(&experiment, lead, at).max(settled), what));
         let mut steps: Vec<(Nanos, Early)> = steps.collect();
         steps.sort_by_key(|&(at, _)| at);
         let latest = steps.first().map_or(at, |&(first, _)| first);
@@ -72,7 +73,10 @@ impl Handoff {
                 act_early(&mut sim, &fork.link_ids, &experiment, scheme, (what, at));
             }
         }
-        let link_ids = fork.link_ids.back();
+        let link_ids = match experiment.kind.returns_after() {
+            Some(_) => fork.link_ids,
+            None => fork.link_ids.back(),
+        };
         if let Kind::Bbm(_) = experiment.kind {
             // It has been cut.
             lay_new_link(&mut sim, &link_ids, &experiment);

@@ -3,8 +3,9 @@
 use crate::support::*;
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
+use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
-use segue_world::{Experiment, Kind, NoticeMode, RunRecord, Series, WarmRun};
+use segue_world::{Experiment, Kind, NoticeMode, Overlap, RunRecord, Series, SoftWord, Traffic, WarmRun};
 
 fn series(e: &Experiment, at: Nanos, name: &str, handoffs: u32, every: Nanos) -> Vec<RunRecord> {
     let scheme = scheme(name);
@@ -19,7 +20,9 @@ const NAMES: [&str; 8] = ["sack", "etcp-v1", "etcp", "tcp-ho", "freeze", "mobile
 /// before them.
 #[test]
 fn earlier_handoffs_are_what_they_are_without_later_ones() {
-    for kind in [Kind::Mbb, Kind::Bbm(700 * MS)] {
+    let soft = |way| Kind::Soft(Overlap { length: 400 * MS, way });
+    let both = [soft(SoftWord::Duplicate), soft(SoftWord::Split), Kind::PingPong(300 * MS)];
+    for kind in [Kind::Mbb, Kind::Bbm(700 * MS)].into_iter().chain(both) {
         for name in NAMES {
             let e = Experiment { kind, flows: 2, ..experiment("6400kbit/9ms", "1600kbit/75ms") };
             let three = series(&e, 3 * SECOND, name, 3, 30 * SECOND);
@@ -94,12 +97,12 @@ fn a_late_notice_is_still_told() {
 /// Each link has random numbers of its own, and new ones when it is laid anew.
 #[test]
 fn weather_does_not_come_again() {
-    let link_ids = |kind| {
+    let link_ids = |kind: Kind| {
         let mut e = Experiment { kind, ..experiment("2mbit/20ms", "1mbit/30ms") };
         let mut link_ids = Vec::new();
         for _ in 0..4 {
             link_ids.push((e.old.text.clone(), e.place(0).link, e.place(1).link));
-            e = e.back();
+            e = e.following();
         }
         link_ids
     };
@@ -110,6 +113,59 @@ fn weather_does_not_come_again() {
     // Make-before-break: the links stay. Break-before-make: the mobile comes back to a link that was laid anew.
     assert_eq!(link_ids(Kind::Mbb), of([(1, 2), (2, 1), (1, 2), (2, 1)]));
     assert_eq!(link_ids(Kind::Bbm(SECOND)), of([(1, 2), (2, 3), (3, 4), (4, 5)]));
+    assert_eq!(link_ids(Kind::Soft(Overlap::default())), link_ids(Kind::Mbb));
+    // Each ping-pong goes from the same link to the same other.
+    let again = (a.clone(), 1, 2);
+    assert_eq!(link_ids(Kind::PingPong(SECOND)), [&again, &again, &again, &again].map(Clone::clone));
+}
+
+/// An overlap that ends when it begins leaves handoffs that are make-before-break, to and fro.
+#[test]
+fn soft_handoffs_without_time_for_it_are_make_before_break() {
+    for way in [SoftWord::Duplicate, SoftWord::Split] {
+        for name in ["sack", "etcp-v1", "near", "mobile"] {
+            let e = |kind| Experiment { kind, flows: 2, ..experiment("6400kbit/9ms", "1600kbit/75ms") };
+            let smooth = series(&e(Kind::Mbb), 4_321 * MS + 7, name, 4, 3 * SECOND);
+            let over =
+                series(&e(Kind::Soft(Overlap { length: 1, way })), 4_321 * MS + 7, name, 4, 3 * SECOND);
+            for (over, smooth) in over.into_iter().zip(smooth) {
+                assert!(over.bound <= smooth.bound, "{name}, {way}: {} {}", over.bound, smooth.bound);
+                let RunRecord { bound, bound_told, .. } = smooth;
+                assert_eq!(RunRecord { bound, bound_told, ..over }, smooth, "{name}, {way}");
+            }
+        }
+    }
+}
+
+/// Nothing is lost, so that with a copy over each link nothing is sent again, whichever way the mobile goes: copies of
+/// an earlier overlap that come late are no duplicates either.
+#[test]
+fn copies_of_all_overlaps_are_told_apart() {
+    let stack = StackProfile { receive_window: 8, ..StackProfile::named("ns2-sack1").expect("a stack") };
+    let kind = Kind::Soft(Overlap { length: SECOND, way: SoftWord::Duplicate });
+    let e = Experiment { kind, stack, packets: 400, ..experiment("2mbit/20ms", "2mbit/30ms") };
+    for every in [1_010 * MS, 4 * SECOND] {
+        for record in series(&e, 2 * SECOND, "sack", 5, every) {
+            let sent_again = (record.retransmissions, record.timeouts.len(), record.drops);
+            assert_eq!(sent_again, (0, 0, 0), "at {}", record.at);
+        }
+    }
+}
+
+/// Each ping-pong of a run brings the mobile to the slow link for its stay, and back: when no packets are left from
+/// before, the link's own time is what the mobile is there.
+#[test]
+fn each_ping_pong_begins_at_the_same_link() {
+    let kind = Kind::PingPong(2 * SECOND);
+    let e = Experiment { kind, packets: 2_000, ..experiment("8mbit/10ms", "400kbit/10ms") };
+    let records = series(&e, 5 * SECOND, "sack", 3, 30 * SECOND);
+    for record in &records {
+        let transfer = record.transfer.expect("an end");
+        // 2000 packets take 3 s of the fast link, and 60 s of the slow one.
+        assert!((3 * SECOND..15 * SECOND).contains(&transfer), "{transfer}");
+        assert_eq!(record.link_time.total(), transfer);
+        assert!(record.link_time.useful < 3 * SECOND, "{:?}", record.link_time);
+    }
 }
 
 proptest! {
@@ -119,16 +175,28 @@ proptest! {
     #[test]
     fn bounds_hold_for_every_handoff(
         rates in (200_u64..8000, 200_u64..8000), delays in (1_u64..200, 1_u64..200), flows in 1_usize..4,
-        outage in prop_oneof![Just(0), 10..2000_u64], every in 2100_u64..9000, at in 200_u64..6000,
+        outage in prop_oneof![Just(0), 10..2000_u64], other in 0..6_u8, every in 2100_u64..9000, at in 200_u64..6000,
         name in prop::sample::select(&NAMES[..]), stack in 0..PROFILES.len(), in_band in any::<bool>(),
+        upload in any::<bool>(),
         words in prop::sample::select(vec!["", ",loss=1%", ",jitter=8ms", ",queue=fq_codel"]),
     ) {
-        let kind = if outage == 0 { Kind::Mbb } else { Kind::Bbm(outage * MS) };
+        let soft = |way| Kind::Soft(Overlap { length: outage * MS, way });
+        let kind = match (outage, other) {
+            (0, _) => Kind::Mbb,
+            (_, 0) => soft(SoftWord::Duplicate),
+            (_, 1) => soft(SoftWord::Split),
+            (_, 2) => Kind::PingPong(outage * MS),
+            _ => Kind::Bbm(outage * MS),
+        };
+        let upload = other % 2 == 0 && upload;
+        let in_band = in_band && !upload;
+        let traffic = upload.then(|| Traffic { upload, ..Traffic::default() });
         let every = if outage == 0 { every - 2050 } else { every };
         let notice = if in_band { NoticeMode::InBand { lost: 0 } } else { NoticeMode::Instant };
         let [old, new] = [(rates.0, delays.0), (rates.1, delays.1)]
             .map(|(rate, delay)| format!("{rate}kbit/{delay}ms{words}"));
-        let e = Experiment { kind, flows, notice, stack: PROFILES[stack], packets: 40, ..experiment(&old, &new) };
+        let stack = PROFILES[stack];
+        let e = Experiment { kind, flows, notice, stack, traffic, packets: 40, ..experiment(&old, &new) };
         for (index, record) in series(&e, at * MS, name, 4, every * MS).iter().enumerate() {
             prop_assert_eq!(record.at, (at + every * index as u64) * MS);
             prop_assert!(record.bound <= record.bound_told);

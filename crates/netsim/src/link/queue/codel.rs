@@ -57,7 +57,15 @@ impl Control {
         t.saturating_add((config.interval as f64 / f64::from(self.count).sqrt()) as Nanos)
     }
 
+    /// As after a packet that found nothing to wait for: `dodequeue` has no reason to drop.
+    #[inline]
+    pub(super) fn rest(&mut self) {
+        self.first_above_time = None;
+        self.dropping = false;
+    }
+
     /// `dodequeue`: the head, and whether it may be dropped.
+    #[inline(always)] // on the path of every packet
     fn dodequeue(
         &mut self,
         config: &CodelConfig,
@@ -79,6 +87,7 @@ impl Control {
     }
 
     /// The packet to be sent at `now`; those that are dropped go onto `dropped`.
+    #[inline(always)] // on the path of every packet
     pub(super) fn dequeue(
         &mut self,
         config: &CodelConfig,
@@ -86,7 +95,23 @@ impl Control {
         now: Nanos,
         dropped: &mut Vec<PacketId>,
     ) -> Option<Waiting> {
-        let (mut head, mut ok_to_drop) = self.dodequeue(config, &mut queue, now);
+        let (head, ok_to_drop) = self.dodequeue(config, &mut queue, now);
+        match self.dropping || ok_to_drop {
+            true => self.decide((head, ok_to_drop), config, queue, now, dropped),
+            false => head,
+        }
+    }
+
+    /// The same in the drop state, or where it may begin.
+    #[inline(never)]
+    fn decide(
+        &mut self,
+        (mut head, mut ok_to_drop): (Option<Waiting>, bool),
+        config: &CodelConfig,
+        mut queue: Controlled<'_>,
+        now: Nanos,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<Waiting> {
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
@@ -146,6 +171,20 @@ impl Discipline for Codel {
     fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
         let queue = Controlled { fifo: &mut self.fifo, beside: 0 };
         self.control.dequeue(&self.config, queue, now, dropped)
+    }
+
+    fn pass(
+        &mut self,
+        packet: Waiting,
+        _idle: Option<Nanos>,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<Waiting> {
+        if self.config.limit == 0 {
+            dropped.push(packet.packet);
+            return None;
+        }
+        self.control.rest();
+        Some(packet)
     }
 
     fn waiting(&self) -> Box<dyn Iterator<Item = PacketId> + '_> {

@@ -13,12 +13,14 @@ pub struct Fifo {
 
 impl Fifo {
     /// Appends a packet.
+    #[inline]
     pub fn push(&mut self, packet: Waiting) {
         self.bytes += u64::from(packet.bytes);
         self.waiting.push_back(packet);
     }
 
     /// Removes the packet that came first.
+    #[inline]
     pub fn pop(&mut self) -> Option<Waiting> {
         let packet = self.waiting.pop_front()?;
         self.bytes -= u64::from(packet.bytes);
@@ -26,6 +28,7 @@ impl Fifo {
     }
 
     /// Number of packets.
+    #[inline]
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -36,6 +39,7 @@ impl Fifo {
     }
 
     /// Bytes that wait.
+    #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

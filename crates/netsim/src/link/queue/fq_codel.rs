@@ -145,6 +145,36 @@ impl Discipline for FqCodel {
         }
     }
 
+    /// Nothing waits. So all queues that are still in a list have been asked in vain, and are in none; that of the packet
+    /// becomes a new one.
+    fn pass(
+        &mut self,
+        packet: Waiting,
+        _idle: Option<Nanos>,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<Waiting> {
+        if self.config.codel.limit == 0 {
+            dropped.push(packet.packet);
+            return None;
+        }
+        if self.new.len() + self.old.len() != 1 || self.new.front() != Some(&packet.flow) {
+            for number in self.new.drain(..).chain(self.old.drain(..)) {
+                let flow = &mut self.flows[usize::from(number)];
+                flow.control.rest();
+                flow.list = List::None;
+            }
+            if self.flows.len() <= usize::from(packet.flow) {
+                self.flows.resize_with(usize::from(packet.flow) + 1, Flow::default);
+            }
+            self.new.push_back(packet.flow);
+        }
+        let flow = &mut self.flows[usize::from(packet.flow)];
+        flow.control.rest();
+        flow.list = List::New;
+        flow.deficit = i64::from(self.config.quantum) - i64::from(packet.bytes);
+        Some(packet)
+    }
+
     fn waiting(&self) -> Box<dyn Iterator<Item = PacketId> + '_> {
         Box::new(self.flows.iter().flat_map(|flow| flow.fifo.packets()))
     }

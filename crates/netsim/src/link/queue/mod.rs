@@ -36,7 +36,7 @@ pub enum Queue {
     /// An arrival is dropped that finds so many packets, the one being sent included; `None`: none is. One event
     /// for each packet, its delivery.
     DropTail(Option<u32>),
-    /// The discipline decides. Two events for each packet, departure and delivery.
+    /// The discipline decides. Two events for each packet, departure and delivery, but one where nothing waits then.
     Managed(Box<dyn Discipline>),
 }
 
@@ -62,6 +62,18 @@ pub trait Discipline: Debug + Send + Sync {
 
     /// The packet to be sent at `now`. Packets that are dropped instead go onto `dropped`.
     fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting>;
+
+    /// A packet comes, and the server is free: the packet to be sent at its `arrival`, as after [`Self::enqueue`] and
+    /// [`Self::dequeue`]. `idle`: the server has asked in vain at that time, and this is told now, since nothing has
+    /// waited.
+    fn pass(&mut self, packet: Waiting, idle: Option<Nanos>, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
+        if let Some(since) = idle {
+            self.dequeue(since, dropped);
+        }
+        let now = packet.arrival;
+        self.enqueue(packet, dropped);
+        self.dequeue(now, dropped)
+    }
 
     /// Packets that wait, oldest first.
     fn waiting(&self) -> Box<dyn Iterator<Item = PacketId> + '_>;

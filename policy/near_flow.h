@@ -23,6 +23,9 @@
 #define SEGUE_NEAR_NONE 7u /* no packet of a question */
 #define SEGUE_NEAR_ROUND 8u /* least slots of a round trip by which the claim is judged */
 #define SEGUE_NEAR_ALONE_MS 10000u /* a claim goes on for no longer, after its first two round trips */
+#define SEGUE_NEAR_ALONE_SLOTS 256u /* nor that of a crowd (8.9) */
+#define SEGUE_NEAR_MOST_CUTS 4u /* eighths by which a crowd's flow is slower */
+#define SEGUE_NEAR_MOST_FLOWS 2047u
 
 /* segue_action.rules */
 enum {
@@ -42,10 +45,14 @@ enum {
 struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
 	u8 drains : 1; /* not all of what was sent before it is acknowledged */
-	u8 asks : 4; /* whether the link is faster than told (8.7) */
+	u8 asks : 3; /* whether the link is faster than told (8.7) */
 	u8 first : 3; /* number of the question's first packet that has told a round trip, from 0 on */
+	u8 waits : 1; /* this round, a packet has waited for others on the new link (8.9) */
 	u8 sent; /* segue_out.sent as that began, the last octet */
-	u16 flows; /* N */
+	u16 flows : 11; /* N */
+	u16 crowds : 1; /* the N flows overflow a short queue by themselves (8.9) */
+	u16 cuts : 3; /* of a crowd: the pace is so many eighths slower */
+	u16 clean : 1; /* in the round before, none has waited */
 	u32 claims; /* 0: no claim lasts; 1: its first round trips; else when it ends, ms */
 	u16 flight; /* packets under way then */
 	u16 since; /* the last so many of them were on the new link */
@@ -103,6 +110,15 @@ static inline u64 segue_near_longest_ns(const struct segue_near *near,
 	return segue_near_rto_ns(near, 0) + packets * (near->slot_ns + old);
 }
 
+/* 8.9: 1 if N flows, each with whole packets and two for its delayed ACK, have more out than the
+ * path and a queue as long hold. */
+static inline u32 segue_near_crowds(const struct segue_near *near, u32 flows)
+{
+	const u64 out = (u64)flows * (segue_near_share(near, 1) + SEGUE_NEAR_ACKS_HELD);
+
+	return out > 2 * (near->rtt_ns * flows / near->slot_ns + 1);
+}
+
 static inline void segue_near_on_notice(const void *settings, void *state,
 					const struct segue_sender *tcp,
 					const struct segue_notice *notice,
@@ -115,7 +131,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	(void)settings;
 	if (!segue_notice_usable(notice))
 		return;
-	flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
+	flows = segue_max(1, segue_min(notice->flows, SEGUE_NEAR_MOST_FLOWS));
 	/* the notice is about the path: its delays have what lies beyond the link */
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
 	window = segue_saturate((u64)segue_near_share(&near, 1) * SEGUE_PACKET);
@@ -123,7 +139,13 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max) & 1;
 	flow->claims = 1;
 	flow->asks = SEGUE_NEAR_ASKS;
-	flow->flows = (u16)flows;
+	flow->flows = flows & SEGUE_NEAR_MOST_FLOWS;
+	/* a raise without a disconnection is refuted by the first cut (belief.h) */
+	flow->crowds = (notice->disconnected || window <= tcp->cwnd) &&
+		       segue_near_crowds(&near, flows);
+	flow->cuts = 0;
+	flow->waits = 0;
+	flow->clean = 0;
 	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
 	flow->since = (u16)segue_near_since(&near, notice, flows, flow->flight);
 	flow->kbps = segue_min(segue_max(1, notice->new_link.rate_kbps / flows),
@@ -157,16 +179,30 @@ static inline void segue_near_on_new_ack(const void *settings, void *state,
 		flow->drains = segue_seq_before(tcp->snd_una, flow->ho_point) & 1;
 }
 
+/* 8.9, 6.4: a packet that was sent since the notice is lost, and the claim goes on. */
+static inline void segue_near_cut(struct segue_near_flow *flow)
+{
+	if (!flow->crowds)
+		return; /* the host ends it */
+	flow->waits = 1;
+	if (flow->steps)
+		flow->steps = segue_near_steps_left(flow->steps) & 31;
+	else if (flow->cuts < SEGUE_NEAR_MOST_CUTS)
+		flow->cuts = (flow->cuts + 1) & 7;
+}
+
 /* 4.2: what was sent before the notice is the old link's loss, and costs no window. */
 static inline void segue_near_on_fast_retransmit(const void *settings, void *state,
 						 const struct segue_sender *tcp,
 						 struct segue_action *act)
 {
-	const struct segue_near_flow *flow = state;
+	struct segue_near_flow *flow = state;
 
 	(void)settings;
-	if (!flow->drains || !segue_seq_before(tcp->snd_una, flow->ho_point))
+	if (!flow->drains || !segue_seq_before(tcp->snd_una, flow->ho_point)) {
+		segue_near_cut(flow);
 		return;
+	}
 	act->what |= SEGUE_KEEP_WINDOW;
 	act->rules |= SEGUE_RULE_NEAR_OLD_LOSS;
 }
@@ -187,7 +223,7 @@ static inline u32 segue_near_listens(const void *state)
 {
 	const struct segue_near_flow *flow = state;
 
-	return flow->drains;
+	return flow->drains || (flow->claims && flow->crowds);
 }
 
 /* 6.3: a slot after the steps so far, kbit/s. */
@@ -297,6 +333,31 @@ static inline void segue_near_measures(struct segue_near_flow *flow, u32 rtt_us)
 {
 	if (rtt_us && (!flow->least_us || rtt_us < flow->least_us))
 		flow->least_us = rtt_us;
+	if (rtt_us > flow->rtt_us + segue_near_slot_us(flow->kbps) / flow->flows)
+		flow->waits = 1;
+}
+
+/* 8.9: a round trip is over. A crowd's flow is faster again; one that cannot ask (8.7) takes a
+ * step if none of its packets has waited in two rounds. */
+static inline void segue_near_quickens(struct segue_near_flow *flow, u32 queue)
+{
+	const u32 waits = flow->waits || !flow->least_us;
+
+	if (flow->cuts && !queue)
+		flow->cuts = (flow->cuts - 1) & 7;
+	else if (!waits && flow->clean &&
+		 segue_near_train(flow, segue_near_speed(flow)) < SEGUE_NEAR_LEAST_TRAIN)
+		flow->steps = segue_min(flow->steps + 1, SEGUE_NEAR_MOST_STEPS) & 31;
+	flow->clean = !waits;
+	flow->waits = 0;
+}
+
+/* 8.5, 8.9: how long a claim goes on. */
+static inline u32 segue_near_alone_ms(const struct segue_near_flow *flow)
+{
+	const u32 slots_ms = segue_near_slot_us(flow->kbps) / 1000 * SEGUE_NEAR_ALONE_SLOTS;
+
+	return segue_max(SEGUE_NEAR_ALONE_MS, flow->crowds ? slots_ms : 0);
 }
 
 /* 8.5: as long as a round trip, and some slots, so that more than one packet tells. */
@@ -322,10 +383,11 @@ static inline void segue_near_round(struct segue_near_flow *flow, u32 drains, u3
 	} else if (flow->asks > SEGUE_NEAR_RESTS) {
 		flow->asks = flow->asks - 1 > SEGUE_NEAR_RESTS ? flow->asks - 1 : SEGUE_NEAR_ASKS;
 	}
+	segue_near_quickens(flow, queue);
 	if (claim->shared || (flow->claims > 1 && elapsed_ms >= flow->claims))
 		flow->claims = 0;
 	else if (flow->claims == 1 && !drains)
-		flow->claims = segue_saturate((u64)elapsed_ms + SEGUE_NEAR_ALONE_MS);
+		flow->claims = segue_saturate((u64)elapsed_ms + segue_near_alone_ms(flow));
 	flow->until_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
 	flow->least_us = 0;
 	flow->first = SEGUE_NEAR_NONE;
@@ -404,7 +466,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	speed = segue_near_speed(flow);
 	claim->beside = segue_saturate((u64)segue_near_more(flow, speed) + old_out +
 				       SEGUE_NEAR_ACKS_HELD);
-	claim->kbps = segue_saturate(segue_near_pace(flow, out, speed));
+	claim->kbps = segue_saturate(segue_near_pace(flow, out, speed) * (8 - flow->cuts) / 8);
 	return 1;
 }
 

@@ -417,6 +417,34 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (measured(112, 61, 40_000), lasts(0, 1600)),
         (measured(112, 120, 29_316), lasts(1, 1600)),
         (measured(112, 122, 40_000), shared),
+        // 8.9: 80.08 ms hold 1.3 slots of 60 ms, W = 2. Four flows with a packet and two each are more than four: a crowd. A
+        // cut slows one of them by an eighth of 50 kbit/s, at most by four; a round of eight slots gives one back.
+        (Hears(four(bbm("6400/9", "200/9")), 0), Claims([1, 1])),
+        (send(100, 0, 0), lasts(0, 50)),
+        (FastRetransmit(100), Nothing),
+        (send(100, 0, 1), lasts(0, 43)),
+        (FastRetransmit(100), Nothing),
+        (FastRetransmit(100), Nothing),
+        (FastRetransmit(100), Nothing),
+        (FastRetransmit(100), Nothing),
+        (send(100, 0, 1920), lasts(0, 25)),
+        (send(100, 0, 1921), lasts(0, 31)),
+        (send(100, 0, 3842), lasts(0, 37)),
+        (send(100, 0, 5763), lasts(0, 43)),
+        (send(100, 0, 7684), lasts(0, 50)),
+        // It has too few packets for a question. No packet waits for another if its round trip is at most 80.08 + 60 ms.
+        // The second such round, and each that follows, makes the slot 4/5. A round without a round trip is none.
+        (measured(100, 9604, 140_080), lasts(0, 50)),
+        (send(100, 0, 9605), lasts(0, 50)),
+        (measured(100, 9606, 140_080), lasts(0, 50)),
+        (send(100, 0, 11_526), lasts(0, 62)),
+        (measured(100, 11_527, 140_081), lasts(0, 62)),
+        (send(100, 0, 13_447), lasts(0, 62)),
+        // A cut undoes steps first.
+        (FastRetransmit(100), Nothing),
+        (send(100, 0, 13_448), lasts(0, 50)),
+        // A crowd's claim goes on for 256 slots of 240 ms from the end of its first round on.
+        (send(100, 0, 63_361), over),
         // 2 * 300 + 62.08 ms hold 11.03 slots of 60 ms. ACKs were on the old link for 9.065 ms, in which it delivers
         // 4.8 packets: five at most of the twenty are new. Those that follow come over the new link, behind the notice.
         // All are waited for for 2 * 662.08 + 12 * 60 + 200 ms and 20 * (60 + 1.875) ms: 3481.7 ms.

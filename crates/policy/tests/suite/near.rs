@@ -4,7 +4,7 @@ use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_question, ne
 use crate::common::*;
 use proptest::prelude::*;
 use segue_policy::headers::{ClaimEnd, Flow, near};
-use segue_policy::{Link, Near, Notice, Out, grant};
+use segue_policy::{Link, Near, Notice, Out, Sender, grant};
 
 fn notice(old: &str, new: &str) -> Notice {
     let link = |word: &str| {
@@ -195,6 +195,26 @@ fn one_flow_alone() {
         };
         assert_eq!(found, answer, "step {step}: {event:?}");
     }
+}
+
+/// 8.9: the first cut ends a claim, except that of a crowd: its flows overflow a short queue by themselves. A window that
+/// was raised without a disconnection is refuted by it in any case.
+#[test]
+fn a_cut_ends_no_claim_of_a_crowd() {
+    let goes_on = |notice: &Notice, flows, cwnd| {
+        let mut flow = near().start();
+        let sender = Sender { cwnd: packets(cwnd), ..near_sender(100, 0) };
+        flow.on_notice(&sender, &Notice { flows, ..*notice });
+        flow.listens()
+    };
+    let short = bbm("6400/9", "200/9");
+    // W is 2: two flows have 2 * (1 + 2) packets out, and 4 fill the path and a queue as long.
+    assert_eq!([1, 2, 8].map(|flows| goes_on(&short, flows, 1)), [false, true, true]);
+    // W is 11: four flows have 4 * (3 + 2) of 22, eight have 8 * (2 + 2).
+    let long = bbm("6400/9", "6400/9");
+    assert_eq!([4, 8].map(|flows| goes_on(&long, flows, 1)), [false, true]);
+    let unbroken = mbb("200/9", "6400/9");
+    assert_eq!([1, 2].map(|cwnd| goes_on(&unbroken, 8, cwnd)), [false, true]);
 }
 
 /// A stalled flow resumes at once, with its part of the path.

@@ -164,7 +164,7 @@ struct segue_waiting {
 	u16 closed; /* the peer was told a window of zero last */
 	u16 resumes; /* it may be helped after an outage */
 	u32 negotiated; /* its peer is sent notices; no ACK numbers but `ack` */
-	u32 packets; /* data packets that have come, of these connections */
+	u32 packets; /* data packets that have come */
 };
 
 #endif

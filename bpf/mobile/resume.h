@@ -230,7 +230,6 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 	if (waiting.negotiated) {
 		if (!waiting.resumes || !busy(tp, order))
 			return 0;
-		waiting.packets = tp->data_segs_in;
 		begin_to_watch(&waiting.tuple, tp);
 	} else {
 		known = bpf_map_lookup_elem(&sent, &waiting.tuple);
@@ -242,9 +241,12 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 		waiting.closed = known->closed;
 		if (!waiting.resumes && !waiting.closed)
 			return 0;
+		/* what has come and is still to be acknowledged does not count as news */
+		known->packets = tp->data_segs_in;
 		__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
 		waiting.known = known->known;
 	}
+	waiting.packets = tp->data_segs_in;
 	waiting.seq = tp->snd_nxt;
 	waiting.ack = tp->rcv_nxt;
 	waiting.tsval = time_stamp(tp);

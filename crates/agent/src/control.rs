@@ -8,6 +8,7 @@ use super::quantity::{self, rate_kbps, time_us};
 use super::round::Round;
 use super::socket::{Group, check_place};
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use nix::unistd::{Gid, Uid, chown};
 use serde::{Deserialize, Serialize};
@@ -198,13 +199,18 @@ impl Control {
         [self.listener.as_fd()].into_iter().chain(waiting.map(|client| client.stream.as_fd()))
     }
 
-    /// Takes in who comes and hears who asks, without waiting.
+    /// Takes in who comes and hears who asks, without waiting. Whoever has gone makes room before.
     pub fn serve(&mut self, mut answer: impl FnMut(Request, u64) -> Answer) {
+        self.hear(&mut answer);
         self.take_in();
+        self.hear(&mut answer);
+    }
+
+    fn hear(&mut self, answer: &mut impl FnMut(Request, u64) -> Answer) {
         let (mut kept, denied) = (Vec::new(), self.denied);
         for mut client in std::mem::take(&mut self.clients) {
             if !client.awaits.is_empty() {
-                if client.since.elapsed() < ANSWER_WITHIN {
+                if client.since.elapsed() < ANSWER_WITHIN && !client.has_gone() {
                     kept.push(client);
                 }
                 continue;
@@ -293,6 +299,13 @@ enum Heard {
 }
 
 impl Client {
+    /// Whether nobody is there to hear an answer. Who has only stopped writing still may.
+    fn has_gone(&self) -> bool {
+        let mut end = [PollFd::new(self.stream.as_fd(), PollFlags::empty())];
+        poll(&mut end, PollTimeout::ZERO).is_ok()
+            && end[0].revents().is_some_and(|seen| seen.contains(PollFlags::POLLHUP))
+    }
+
     fn hear(&mut self) -> Heard {
         let mut octets = [0; 512];
         let mut over = false;
@@ -468,6 +481,33 @@ mod tests {
         stream.shutdown(std::net::Shutdown::Write).expect("it ends");
         control.serve(|_, _| panic!("it is asked again"));
         assert!(control.clients.is_empty());
+    }
+
+    /// Sixteen wait for rounds and go; the next one is heard at once. Who has only stopped writing still waits.
+    #[test]
+    fn who_waits_and_has_gone_gives_his_place_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("agent.sock");
+        let mut control = Control::open(&path, None).expect("a socket");
+        let ask = || {
+            let mut stream = UnixStream::connect(&path).expect("it connects");
+            stream.write_all(b"{\"command\":\"status\"}\n").expect("it is taken");
+            stream.shutdown(std::net::Shutdown::Write).expect("half of it");
+            stream
+        };
+        let mut all: Vec<_> = (0..MOST).map(|_| ask()).collect();
+        control.serve(|_, _| Answer::Later(vec![1]));
+        let heard = |control: &mut Control| {
+            let mut last = ask();
+            control.serve(|_, _| Answer::Now(Reply::Noted));
+            let mut answer = [0; 200];
+            let length = last.read(&mut answer).expect("an answer");
+            String::from_utf8_lossy(&answer[..length]).into_owned()
+        };
+        assert!(heard(&mut control).contains("busy: 16 others ask"), "all of them wait");
+        all.truncate(1);
+        assert_eq!(heard(&mut control), "\"noted\"\n");
+        assert_eq!(control.clients.len(), 1, "one still waits");
     }
 
     proptest! {

@@ -16,6 +16,8 @@ pub enum Order {
     Begin(Notice, Vec<Scope>, Option<Handoff>),
     /// The link is back after an outage: connections may wait.
     Resume(Outage),
+    /// A handoff without a known outage: connections may wait if nothing comes on them.
+    Doubt(Outage),
     /// A handoff from a link that is known: windows of connections whose peers have not negotiated may be too wide.
     Moved(Moved),
     /// As many of its connections are to be told now.
@@ -24,7 +26,7 @@ pub enum Order {
     Done(Round),
 }
 
-/// An outage that is over.
+/// An outage that is over, or one that may have been.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// The watched prefix.

@@ -88,6 +88,8 @@ pub(super) struct Others {
     /// Devices whose egress is not ours, and why.
     problems: BTreeMap<String, String>,
     resumes: Resumes<IpNet, Waiting>,
+    /// Handoffs without a known outage whose connections are still to be listed.
+    doubts: Vec<Outage>,
     windows: Windows,
     freezes: Freezes,
     counts: OthersStatus,
@@ -169,6 +171,7 @@ impl Others {
             followed: BTreeMap::new(),
             problems: BTreeMap::new(),
             resumes: Resumes::new(),
+            doubts: Vec::new(),
             windows: Windows::default(),
             freezes: Freezes::default(),
         };
@@ -383,6 +386,22 @@ impl Others {
         u32::try_from(helped).unwrap_or(u32::MAX)
     }
 
+    /// A handoff has completed, and no outage is known: connections of which nothing comes are helped later. They are
+    /// listed when notices have left.
+    pub(super) fn doubt(&mut self, change: Outage) {
+        if self.counts.resume {
+            self.doubts.push(change);
+        }
+    }
+
+    fn list_doubted(&mut self, now: u64, change: &Outage, links: &Links, mobile: &mut Mobile) {
+        let access = 2 * u64::from(change.delay_us) * 1000;
+        let mut waiting = self.waiting(&change.watch, change.since, links, mobile);
+        waiting.retain(|waiting| waiting.resumes && !waiting.negotiated && !waiting.closed);
+        let flows = waiting.into_iter().map(|waiting| flow(waiting, access, change.links));
+        self.resumes.doubt(now, change.watch, change.length, change.up_kbps, flows);
+    }
+
     /// A handoff has completed.
     pub(super) fn on_moved(&mut self, now: u64, moved: &Moved, links: &Links, mobile: &mut Mobile) {
         // The new link came without the break.
@@ -417,7 +436,17 @@ impl Others {
         while let Some(watch) = self.freezes.due(now) {
             self.open(now, &watch, links, mobile);
         }
-        while let Some(Due { id, waiting, says, begins, last }) = self.resumes.next(now) {
+        for change in std::mem::take(&mut self.doubts) {
+            self.list_doubted(now, &change, links, mobile);
+        }
+        while let Some(Due { id, waiting, says, begins, doubted, last }) = self.resumes.next(now) {
+            if doubted && begins {
+                if mobile.has_heard(waiting).unwrap_or(true) {
+                    self.resumes.end(id);
+                    continue;
+                }
+                self.counts.helped += 1;
+            }
             let progress = mobile.progress(waiting).unwrap_or(Progress::Gone);
             if progress == Progress::None {
                 if waiting.forwarded {

@@ -56,7 +56,7 @@ impl OverOld {
     }
 
     /// Sends what is due. `bounding`: the bound of a connection now. How many have left; none: it is over, in time or
-    /// with the device.
+    /// because the host refuses them all, as without the device.
     pub(super) fn act(
         &mut self,
         now: u64,
@@ -78,8 +78,13 @@ impl OverOld {
             let Some((index, number)) = self.early.next(now) else { break };
             let Some(receiving) = known[index] else { continue };
             let Some(bounding) = bounding(&receiving) else { continue };
-            mobile.send_bounded(&receiving, self.device, (number, self.all[index].stamp), &bounding).ok()?;
-            sent += 1;
+            let stamp = self.all[index].stamp;
+            match mobile.send_bounded(&receiving, self.device, (number, stamp), &bounding) {
+                Ok(()) => sent += 1,
+                // A later one tells more, anyway.
+                Err(error) if error.is_for_now() => {}
+                Err(_) => self.early.refused(index),
+            }
         }
         self.next = self.early.deadline().unwrap_or(0).max(now + LOOK);
         Some(sent)

@@ -385,16 +385,24 @@ impl Rounds {
         }
         self.running = Some(Running { watched: index, round, began: now, next: now, pace: pace.clone() });
         self.orders.push_back(Order::Begin(notice, scope, own));
-        if kind == ReportType::Completed && pending.disconnected {
-            self.orders.push_back(Order::Resume(Outage {
+        if kind == ReportType::Completed {
+            let since = pending.until.saturating_sub(LATELY);
+            // Unseen, it may have lasted since something came.
+            let length = now.saturating_sub(if pending.disconnected { pending.until } else { since });
+            let outage = Outage {
                 watch: self.watched[index].to,
-                length: now.saturating_sub(pending.until),
-                since: pending.until.saturating_sub(LATELY),
+                length,
+                since,
                 delay_us: estimate.delay_us,
                 up_kbps: estimate.up_kbps,
                 links: before.map(|(old, _)| [old, estimate.link()]),
                 pace,
-            }));
+            };
+            self.orders.push_back(if pending.disconnected {
+                Order::Resume(outage)
+            } else {
+                Order::Doubt(outage)
+            });
         }
         if let Some((old, old_device)) = before {
             self.orders.push_back(Order::Moved(Moved {

@@ -216,6 +216,7 @@ impl Agent {
                     self.rounds.on_helped(helped);
                     self.help_first()?;
                 }
+                Order::Doubt(change) => self.others.doubt(change),
                 Order::Moved(moved) => {
                     self.others.on_moved(now()?, &moved, self.rounds.links(), &mut self.mobile);
                 }

@@ -36,6 +36,8 @@ struct Flow {
     packet: u32,
     /// Its first ACK has left.
     began: bool,
+    /// Its ACKs cannot leave.
+    refused: bool,
 }
 
 /// By how much the first number is beyond the second (RFC 9293, 3.4: modulo 2^32).
@@ -47,7 +49,7 @@ fn beyond(number: u32, other: u32) -> u32 {
 impl Flow {
     /// What it can still tell.
     fn ahead(&self) -> u32 {
-        if beyond(self.sacked, self.came) > 0 { 0 } else { beyond(self.came, self.told) }
+        if self.refused || beyond(self.sacked, self.came) > 0 { 0 } else { beyond(self.came, self.told) }
     }
 
     /// Tells so many packets more; the number.
@@ -93,7 +95,14 @@ impl Early {
 
     /// One more connection; its number. `told`: what has been acknowledged by the old link.
     pub fn add(&mut self, told: u32, packet: u32) -> usize {
-        self.flows.push(Flow { told, came: told, sacked: told, packet: packet.max(1), began: false });
+        self.flows.push(Flow {
+            told,
+            came: told,
+            sacked: told,
+            packet: packet.max(1),
+            began: false,
+            refused: false,
+        });
         self.flows.len() - 1
     }
 
@@ -107,9 +116,17 @@ impl Early {
         }
     }
 
+    /// The host does not send this connection's ACKs: none follows. Those of others may take another route.
+    pub fn refused(&mut self, connection: usize) {
+        if let Some(flow) = self.flows.get_mut(connection) {
+            flow.refused = true;
+        }
+    }
+
     /// Whether no more will leave.
     pub fn is_over(&self, now: u64) -> bool {
-        now >= self.until || self.left == 0
+        let none_is_left = !self.flows.is_empty() && self.flows.iter().all(|flow| flow.refused);
+        now >= self.until || self.left == 0 || none_is_left
     }
 
     /// When [`Early::next`] is to be asked again if nothing comes meanwhile; `None`: not before something does.
@@ -241,6 +258,22 @@ mod tests {
         early.came(0, 1000, 0);
         assert_eq!((early.next(0), early.next(185 * MS)), (Some((0, 10)), Some((0, 40))));
         assert_eq!((early.next(239 * MS), early.next(240 * MS)), (None, Some((0, 50))));
+    }
+
+    #[test]
+    fn a_connection_whose_ack_is_refused_is_told_nothing_more() {
+        let mut early = early([9 * MS, 300 * MS]);
+        for connection in 0..2 {
+            early.add(0, 10);
+            early.came(connection, 1000, 0);
+        }
+        assert_eq!(early.next(0), Some((0, 10)));
+        early.refused(0);
+        assert_eq!(all(&mut early, 1), [(1, 1, 10), (60, 1, 20), (120, 1, 30), (180, 1, 40), (240, 1, 50)]);
+        assert!(!early.is_over(250 * MS));
+        early.refused(1);
+        assert!(early.is_over(250 * MS), "nobody is left");
+        early.refused(7);
     }
 
     #[test]

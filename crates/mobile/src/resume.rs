@@ -17,6 +17,8 @@
 //! * A peer that has negotiated is told of the handoff by a notice, which says more than these packets ([`Flow::told`]).
 //!   What it sends then may be lost. So single messages follow if nothing at all comes, but two round trips after its
 //!   notice: a timer that a message brings forward costs it the window of the notice.
+//! * A handoff without an outage that this host knows of may have lost packets, too ([`Resumes::doubt`]). If nothing at
+//!   all comes within two round trips, its connections are helped like those of an outage.
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
 //!
 //! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
@@ -78,6 +80,13 @@ pub struct Flow<W> {
     pub told: Option<u64>,
 }
 
+impl<W> Flow<W> {
+    /// When the first packet is due that is sent only if nothing comes meanwhile, ns after that of before.
+    fn patience(&self) -> u64 {
+        2 * self.round_trip + PATIENCE
+    }
+}
+
 /// Whether a peer had better begin anew than take its timeouts back, after an outage between these paths. F-RTO takes
 /// them back (RFC 5682), and a window with them. That is worth a round trip if slow start takes long to be as far, and
 /// if the new path can use what the old one has filled. No round trip is shorter than a packet.
@@ -99,6 +108,8 @@ pub struct Due<'a, W> {
     pub says: Vec<Say>,
     /// They are the first.
     pub begins: bool,
+    /// It is not known whether there was an outage: they are sent only if nothing at all has come.
+    pub doubted: bool,
     /// Nothing follows.
     pub last: bool,
 }
@@ -117,6 +128,7 @@ struct Helped<K, W> {
     watch: K,
     flow: Flow<W>,
     stage: Stage,
+    doubted: bool,
     /// In all.
     singles: u32,
     due: u64,
@@ -167,13 +179,34 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
         for flow in flows.into_iter().take(MOST) {
             self.ids += 1;
             let (stage, singles, due) = match flow.told {
-                Some(told) => (Stage::Single(0), most, now + told + 2 * flow.round_trip + PATIENCE),
+                Some(told) => (Stage::Single(0), most, now + told + flow.patience()),
                 None => (Stage::All(0), most.saturating_sub(COPIES).max(1), now),
             };
             let (id, watch, packet) = (self.ids, watch.clone(), time_of(up_kbps));
-            self.all.push(Helped { id, watch, flow, stage, singles, due, packet });
+            self.all.push(Helped { id, watch, flow, stage, doubted: false, singles, due, packet });
         }
         self.all.len() - before
+    }
+
+    /// There was a handoff without an outage that this host knows of. These connections of a prefix are helped as after one
+    /// of `silence` ns if nothing at all comes on them within two round trips and 20 ms. While others of the prefix are
+    /// being helped, it is only one more change.
+    pub fn doubt(
+        &mut self,
+        now: u64,
+        watch: K,
+        silence: u64,
+        up_kbps: u32,
+        flows: impl IntoIterator<Item = Flow<W>>,
+    ) {
+        if self.all.iter().any(|helped| helped.watch == watch && !helped.doubted) {
+            return;
+        }
+        let begun = self.begin(now, watch, silence, up_kbps, flows);
+        for helped in self.all.iter_mut().rev().take(begun) {
+            helped.doubted = true;
+            helped.due = now + helped.flow.patience();
+        }
     }
 
     /// Windows that were closed before a break are open again, and there was none: each of these peers is told by the
@@ -184,7 +217,8 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
             self.ids += 1;
             let flow = Flow { acks: 0, ..flow };
             let (id, watch, packet) = (self.ids, watch.clone(), time_of(up_kbps));
-            self.all.push(Helped { id, watch, flow, stage: Stage::All(0), singles: 0, due: now, packet });
+            let stage = Stage::All(0);
+            self.all.push(Helped { id, watch, flow, stage, doubted: false, singles: 0, due: now, packet });
         }
         self.all.truncate(before.max(MOST).min(self.all.len()));
     }
@@ -224,7 +258,8 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
         let begins = first.stage == if first.flow.told.is_some() { Stage::Single(0) } else { Stage::All(0) };
         let says = first.step(now);
         self.free = now + first.packet * says.len() as u64;
-        Some(Due { id: first.id, waiting: &first.flow.waiting, says, begins, last: first.due == u64::MAX })
+        let (id, doubted, last) = (first.id, first.doubted, first.due == u64::MAX);
+        Some(Due { id, waiting: &first.flow.waiting, says, begins, doubted, last })
     }
 }
 
@@ -309,7 +344,7 @@ mod tests {
         assert_eq!(resumes.begin(0, watch(), 3 * SECOND, 100_000, [told, flow(2, 1)]), 2);
         let mut said = Vec::new();
         while let Some(at) = resumes.deadline() {
-            let Due { id, waiting, says, begins, last } = resumes.next(at).expect("it is due");
+            let Due { id, waiting, says, begins, last, .. } = resumes.next(at).expect("it is due");
             assert_eq!(
                 begins,
                 (*waiting, at / MS) == (1, 61) || (*waiting, at) == (2, 0),
@@ -324,6 +359,42 @@ mod tests {
         let messages = [61, 136, 211, 286, 361, 511].map(|at| (at, vec![Say::AboutNext]));
         assert_eq!(said[..6], messages);
         assert_eq!(said[6..], [(811, vec![Say::Ack])], "the end");
+    }
+
+    #[test]
+    fn after_a_handoff_that_may_have_lost_packets_the_same_begins_two_round_trips_later() {
+        let mut resumes = Resumes::new();
+        resumes.doubt(0, watch(), 2 * SECOND, 100_000, [flow(1, 2)]);
+        let mut said = Vec::new();
+        while let Some(at) = resumes.deadline() {
+            let Due { id, says, begins, doubted, last, .. } = resumes.next(at).expect("it is due");
+            assert!(doubted && begins == said.is_empty());
+            said.push((at / MS, says));
+            if last {
+                resumes.end(id);
+            }
+        }
+        // 2 * 18 + 20 ms; then as after 2 s: three doublings, and two messages more
+        let at_once = [Say::About(0), Say::About(1), Say::Ack].map(|say| (56, vec![say; 3]));
+        assert_eq!(said[..3], at_once);
+        let single = |at| (at, vec![Say::AboutNext]);
+        assert_eq!(said[3..], [single(94), single(169), (244, vec![Say::Ack])]);
+    }
+
+    /// The link is back, and a word about it follows: the help goes on.
+    #[test]
+    fn a_further_change_does_not_put_off_the_help() {
+        let mut resumes = Resumes::new();
+        resumes.begin(0, watch(), SECOND, 100_000, [flow(1, 2)]);
+        resumes.doubt(0, watch(), 2 * SECOND, 100_000, [flow(1, 2), flow(2, 2)]);
+        assert_eq!((resumes.len(), resumes.deadline()), (1, Some(0)));
+        resumes.stop(&watch());
+        for _ in 0..2 {
+            resumes.doubt(MS, watch(), 2 * SECOND, 100_000, [flow(1, 2), flow(2, 2)]);
+            assert_eq!((resumes.len(), resumes.deadline()), (2, Some(57 * MS)), "the last one counts");
+        }
+        assert_eq!(resumes.begin(2 * MS, watch(), SECOND, 100_000, [flow(1, 2)]), 1);
+        assert_eq!((resumes.len(), resumes.deadline()), (1, Some(2 * MS)), "an outage is known now");
     }
 
     #[test]

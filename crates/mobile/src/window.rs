@@ -8,8 +8,8 @@
 //! * The bound of a connection begins at once on a slower link. After an outage, and on a link that is no slower, it
 //!   begins when all has come that the old path can have held ([`begins_after`]): what was lost is resent, and what the
 //!   old link still holds comes later than what the new one could bring. A window that ends there would hold that up.
-//! * The bound holds for as long as it limits. If so many rounds in a row bring less than half of that rate, something
-//!   else limits, and the bound ends. A round that brings nothing tells nothing.
+//! * The bound holds for as long as it limits. If sixteen rounds in a row, and two seconds at least, bring less than half
+//!   of that rate, something else limits, and the bound ends. A round that brings nothing tells nothing.
 //!
 //! Packets are of one size. The caller takes the least of this bound and the window that it would offer anyhow.
 
@@ -21,8 +21,10 @@ const LEAST: u32 = 2;
 const SHORTEST_ROUND: u64 = 20_000_000;
 /// Packets of the shortest queue that [`usual_queue`] expects.
 const SHORTEST_QUEUE: u64 = 5;
-/// Rounds in a row with less than half of the rate.
+/// Rounds in a row with less than half of the rate, and how long they take at least, ns: on a short path sixteen may be
+/// over before a sender has resent what it lost, or a program has asked for its next file.
 const SLACK_ROUNDS: u32 = 16;
+const SLACK_TIME: u64 = 2_000_000_000;
 
 /// A path by one of the mobile's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,14 +113,16 @@ pub struct Bound {
     /// Packets that came on each connection over the new link in this round.
     came: Vec<u32>,
     began: u64,
+    /// Rounds in a row with less than half of the rate, and when the first of them began.
     slack: u32,
+    slack_since: u64,
 }
 
 impl Bound {
     /// From now on. `recent`: packets that came lately on each connection, by which W is divided at first.
     pub fn new(now: u64, path: Path, recent: &[u32]) -> Self {
         let parts = divided(path.window(), recent);
-        Self { path, parts, came: vec![0; recent.len()], began: now, slack: 0 }
+        Self { path, parts, came: vec![0; recent.len()], began: now, slack: 0, slack_since: now }
     }
 
     /// W, packets.
@@ -153,8 +157,8 @@ impl Bound {
 
     /// A round has ended, at or after its deadline.
     pub fn on_round(&mut self, now: u64) -> Change {
-        let time = u128::from(now.saturating_sub(self.began).max(1));
-        self.began = now;
+        let began = std::mem::replace(&mut self.began, now);
+        let time = u128::from(now.saturating_sub(began).max(1));
         let came: u64 = self.came.iter().map(|came| u64::from(*came)).sum();
         if came == 0 {
             return Change::Divided;
@@ -163,8 +167,11 @@ impl Bound {
         let carried = u128::from(self.path.rate) * time / SECOND;
         // A packet more or less is chance.
         let spare = 2 * u128::from(self.path.packet_bits);
-        self.slack = if 2 * bits < carried { self.slack + 1 } else { 0 };
-        if self.slack >= SLACK_ROUNDS {
+        if self.slack == 0 {
+            self.slack_since = began;
+        }
+        self.slack = if 2 * bits < carried { self.slack.saturating_add(1) } else { 0 };
+        if self.slack >= SLACK_ROUNDS && now.saturating_sub(self.slack_since) >= SLACK_TIME {
             return Change::Ended;
         }
         let before = self.path.window();
@@ -303,6 +310,21 @@ mod tests {
         for _ in 0..100 {
             assert!(!rounds(&mut bound, SLACK_ROUNDS - 1, &[7]).contains(&Change::Ended));
             assert_eq!(rounds(&mut bound, 1, &[8]), [Change::Divided]);
+        }
+    }
+
+    /// 6400 kbit/s and 26 ms: W is 21 packets, a round 39.4 ms. 51 of them are 2 s.
+    #[test]
+    fn on_a_short_path_two_seconds_must_be_slack() {
+        let mut bound = Bound::new(0, fast(), &[9]);
+        assert_eq!(bound.deadline(), 39_375_000);
+        let changes = rounds(&mut bound, 51, &[10]);
+        assert_eq!(changes.iter().position(|change| *change == Change::Ended), Some(50));
+        // A busy round in between begins both anew.
+        let mut bound = Bound::new(0, fast(), &[9]);
+        for _ in 0..3 {
+            assert!(!rounds(&mut bound, 50, &[10]).contains(&Change::Ended));
+            assert_eq!(rounds(&mut bound, 1, &[21]), [Change::Divided]);
         }
     }
 

@@ -55,9 +55,9 @@ fn over(index: u32) -> Rounds {
     rounds
 }
 
-/// The next order, apart from those about windows.
+/// The next order, apart from those about windows and about outages that nobody has seen.
 fn next_order(rounds: &mut Rounds, now: u64) -> Option<Order> {
-    std::iter::from_fn(|| rounds.next(now)).find(|order| !matches!(order, Order::Moved(_)))
+    std::iter::from_fn(|| rounds.next(now)).find(|order| !matches!(order, Order::Moved(_) | Order::Doubt(_)))
 }
 
 fn pass(triggered: u32, unpaid: u32) -> Pass {
@@ -214,6 +214,33 @@ fn connections_may_wait_after_an_outage() {
     assert!(matches!(next_order(&mut rounds, 25 * SECOND), Some(Order::Pass(_))));
     rounds.on_pass(25 * SECOND, &pass(0, 0));
     assert_eq!(done(next_order(&mut rounds, 25 * SECOND)).helped, 3);
+}
+
+/// A handoff may have lost packets that nobody knows of: what was heard within two seconds before it may have stopped then.
+/// A handoff that is only foreseen has lost none.
+#[test]
+fn connections_may_wait_after_a_handoff_without_a_known_outage() {
+    let doubts = |event: fn(&mut Rounds)| {
+        let mut rounds = over(WIFI);
+        event(&mut rounds);
+        let mut orders = std::iter::from_fn(|| rounds.next(10 * SECOND)).take(9);
+        orders.find_map(|order| match order {
+            Order::Doubt(Outage { length, since, .. }) => Some((length, since)),
+            Order::Resume(outage) => panic!("there was none: {outage:?}"),
+            _ => None,
+        })
+    };
+    let roamed = |rounds: &mut Rounds| rounds.on_events(10 * SECOND, &[Event::Roamed(WIFI)]);
+    let link = Link { rate_kbps: 5000, delay_us: 1000 };
+    let told = |rounds: &mut Rounds| {
+        let link = Link { rate_kbps: 5000, delay_us: 1000 };
+        rounds.on_told(10 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).map(drop).expect("a device");
+    };
+    assert_eq!([doubts(roamed), doubts(told)], [Some((2 * SECOND, 8 * SECOND)); 2]);
+    let mut rounds = over(WIFI);
+    rounds.on_foreseen(10 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
+    let mut orders = std::iter::from_fn(|| rounds.next(10 * SECOND)).take(9);
+    assert!(!orders.any(|order| matches!(order, Order::Doubt(_))));
 }
 
 /// 54 Mbit/s: a packet's time is 0.22 ms, and a pass waits a millisecond. Then 20 at a time.
@@ -617,7 +644,9 @@ proptest! {
                         ended.push(round.number);
                     }
                     Some(Order::First(link)) => prop_assert!(link.rate_kbps > 0),
-                    Some(Order::Resume(outage)) => prop_assert!(running && outage.up_kbps > 0),
+                    Some(Order::Resume(outage) | Order::Doubt(outage)) => {
+                        prop_assert!(running && outage.up_kbps > 0);
+                    }
                     Some(Order::Moved(moved)) => prop_assert!(running && moved.links[1].rate_kbps > 0),
                     None => match rounds.deadline().filter(|due| *due <= until) {
                         Some(due) => {

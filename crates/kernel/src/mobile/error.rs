@@ -101,7 +101,29 @@ impl Error {
             )
     }
 
+    /// Whether the same may go well a moment later: the queue of a device was full.
+    pub fn is_for_now(&self) -> bool {
+        use io::ErrorKind::{Interrupted, WouldBlock};
+        let full = |source: &io::Error| source.raw_os_error() == Some(nix::libc::ENOBUFS);
+        matches!(self, Self::Send { source, .. } if full(source) || matches!(source.kind(), WouldBlock | Interrupted))
+    }
+
     pub(super) fn kernel(doing: &'static str) -> impl FnOnce(libbpf_rs::Error) -> Self {
         move |source| Self::Kernel { doing, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::libc::{EAGAIN, ENETUNREACH, ENOBUFS, ENODEV};
+
+    #[test]
+    fn a_full_queue_passes_and_a_missing_route_does_not() {
+        let remote = SocketAddr::from(([192, 0, 2, 1], 80));
+        let refused =
+            |errno| Error::Send { remote, source: io::Error::from_raw_os_error(errno) }.is_for_now();
+        assert_eq!([EAGAIN, ENOBUFS, ENETUNREACH, ENODEV].map(refused), [true, true, false, false]);
+        assert!(!Error::NoResume.is_for_now());
     }
 }

@@ -60,7 +60,7 @@ pub struct Waiting {
     pub resumes: bool,
     /// Its peer has negotiated: it is sent notices, and none of its ACK numbers is known but [`Waiting::next`].
     pub negotiated: bool,
-    /// Data packets that have come on it, if so.
+    /// Data packets that have come on it.
     pub(super) packets: u32,
     /// The last ACK numbers that the peer has been sent, each once, the newest first: up to four.
     pub acks: Vec<u32>,
@@ -295,15 +295,27 @@ impl Mobile {
             let newest = self.newest_forwarded(&tuple)?;
             return Ok(newest.map_or(Progress::Gone, |ack| waiting.progress(ack)));
         }
-        let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
-        let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
-        let sent = octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok());
-        Ok(match sent {
+        Ok(match self.sent(&tuple)? {
             None => Progress::Gone,
             Some(sent) if !waiting.negotiated => waiting.progress(sent.acks[0]),
             Some(sent) if sent.packets == waiting.packets => Progress::None,
             Some(_) => Progress::Resumed,
         })
+    }
+
+    /// Whether any data has come on such a connection since it was listed, in order or not; or it is not known any more.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn has_heard(&self, waiting: &Waiting) -> Result<bool, Error> {
+        let sent = self.sent(&waiting.tuple())?;
+        Ok(sent.is_none_or(|sent| sent.packets != waiting.packets))
+    }
+
+    fn sent(&self, tuple: &segue_tuple) -> Result<Option<segue_sent>, Error> {
+        let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
+        let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
+        Ok(octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok()))
     }
 
     /// Tells the peer that its segment of this sequence number has not arrived: ICMP host unreachable (RFC 6069).

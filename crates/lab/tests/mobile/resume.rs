@@ -399,6 +399,68 @@ fn the_agent_has_a_server_that_knows_nothing_go_on() {
     panic!("it always took the server's timer");
 }
 
+/// The route moves to another link while the server's timer has backed off, and the old link has not died: whether the
+/// server resends before its timer, and what the agent says.
+fn handoff_without_a_known_outage(more: &str) -> (bool, Value) {
+    let world = World::new();
+    world.with_agent(&world.config(more), || {
+        let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
+        let (near, far) = world.connect(&listener.expect("it listens"));
+        carry(&far, &near, 0, 100_000);
+        downlink(&world.hosts, true);
+        (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
+        let due = backed_off(&world.hosts.peer, &far);
+        world.peer_moves(1);
+        world.move_to(1);
+        let mut received = [0; 1000];
+        (&near).read_exact(&mut received).expect("it arrives");
+        let in_time = Instant::now() < due;
+        assert!(received[..] == stream(100_000, 1000), "other octets");
+        carry(&far, &near, 101_000, 100_000);
+        carry(&near, &far, 0, 1000);
+        (in_time, world.all_helped())
+    })
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn a_handoff_that_has_lost_packets_is_found_out() {
+    // A machine on which nothing happens in time tells nothing: again.
+    for _ in 0..20 {
+        let (in_time, status) = handoff_without_a_known_outage("");
+        let others = &status["others"];
+        let number = |name: &str| others[name].as_u64().expect("a number");
+        assert_eq!(others["unsent"], 0, "{status}");
+        if in_time {
+            assert_eq!((number("helped"), number("resumed")), (1, 1), "{others}");
+            // As after an outage of two seconds: three about each number, and two more.
+            assert!((3..=14).contains(&number("messages")), "{others}");
+            return;
+        }
+    }
+    panic!("it always took the server's timer");
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn a_handoff_that_has_lost_nothing_is_left_alone() {
+    let world = World::new();
+    world.with_agent(&world.config(""), || {
+        let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
+        let (near, far) = world.connect(&listener.expect("it listens"));
+        carry(&far, &near, 0, 100_000);
+        world.peer_moves(1);
+        world.move_to(1);
+        // More than two round trips of 18 ms, and 20 ms.
+        for part in 0..20 {
+            carry(&far, &near, 100_000 + part * 1000, 1000);
+            thread::sleep(Duration::from_millis(10));
+        }
+        let others = world.all_helped()["others"].clone();
+        assert_eq!((&others["helped"], &others["messages"]), (&0.into(), &0.into()), "{others}");
+    });
+}
+
 #[test]
 #[ignore = "needs kernel"]
 fn who_is_not_to_be_helped_waits_for_its_timer() {

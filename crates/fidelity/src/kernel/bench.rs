@@ -115,6 +115,11 @@ pub struct Bench {
     instants: Vec<Instant>,
 }
 
+/// Settings of a flow's sender, which draws lots of its own.
+fn of_flow(settings: LinuxSettings, flow: usize) -> LinuxSettings {
+    LinuxSettings { seed: settings.seed.wrapping_add(flow as u64), ..settings }
+}
+
 impl Bench {
     /// Before time zero. The congestion control is that of `scenario`; what it draws by lot follows from `seed`.
     pub fn new(scenario: Scenario, profile: &StackProfile, seed: u64) -> Self {
@@ -139,7 +144,9 @@ impl Bench {
             back: [wire(), wire()],
             chain: 0,
             broken: false,
-            senders: (0..scenario.flows).map(|_| LinuxSender::new(profile, settings, ())).collect(),
+            senders: (0..scenario.flows)
+                .map(|flow| LinuxSender::new(profile, of_flow(settings, flow), ()))
+                .collect(),
             receivers: (0..scenario.flows).map(|_| LinuxReceiver::new(profile, settings)).collect(),
             places: vec![Default::default(); scenario.flows],
             flows: vec![Flow::default(); scenario.flows],
@@ -363,5 +370,20 @@ impl Bench {
                 self.schedule(at, Event::AckAtRouter(chain), packet);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_tcp::profile::LINUX_6_12;
+
+    /// As connections of the kernel do. With the same lots all probe for bandwidth in the same round trips.
+    #[test]
+    fn flows_draw_lots_of_their_own() {
+        let settings = LINUX_6_12.kernel.expect("a kernel");
+        let seeds = |seed| [0, 1, 2].map(|flow| of_flow(LinuxSettings { seed, ..settings }, flow).seed);
+        assert_eq!(seeds(7), [7, 8, 9]);
+        assert_eq!(seeds(u64::MAX), [u64::MAX, 0, 1]);
     }
 }

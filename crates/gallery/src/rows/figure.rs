@@ -276,7 +276,7 @@ fn bar(
     (index, position): (usize, usize),
     point: Point,
 ) -> Result<(), csv::Error> {
-    let scheme = &paper.own(&panel.sender(index));
+    let scheme = &paper.own(panel.sender(index));
     let sample = results.sample(&point, scheme);
     let of = panel.of.unwrap_or(Measure::Transfer);
     let mean = || {

@@ -13,7 +13,7 @@ fn plan(senders: &str, more: &str) -> LabPlan {
 fn simulated(plan: &LabPlan, index: usize) -> Option<Vec<LiveRun>> {
     let moments = [0.2, 0.5, 0.8].map(|part| {
         let age = plan.warm_up + (part * 1e9) as u64;
-        Moment { age, clock: age + 700_000_000 }
+        Moment { age, clock: age + 700_000_000, notice: None }
     });
     plan.simulated(&plan.senders[index], plan.kinds[0], &moments)
 }
@@ -62,7 +62,7 @@ fn the_handoff_comes_when_it_did() {
     let found = |old: &str, age: u64, clock: u64| {
         let text = format!("old = \"{old}\"\nnew = \"6400kbit/9ms\"\nsenders = [\"reno\"]\nruns = 1");
         let plan = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).expect("a plan");
-        let moment = Moment { age: age * 1_000_000, clock: clock * 1_000_000 };
+        let moment = Moment { age: age * 1_000_000, clock: clock * 1_000_000, notice: None };
         let runs = plan.simulated(&plan.senders[0], plan.kinds[0], &[moment]).expect("it has reno");
         LiveRun { moment: Moment::default(), ..runs[0] }
     };
@@ -72,6 +72,20 @@ fn the_handoff_comes_when_it_did() {
     let varies = "6400kbit/9ms,reconfigure=15s@6s(80ms,10ms)";
     assert_eq!(found(varies, 5_100, 5_900), found(varies, 5_400, 5_900));
     assert_ne!(found(varies, 5_100, 5_900), found(varies, 5_100, 9_000));
+}
+
+/// The simulated mobile sends its notice as long after link-up as the laboratory's did. Senders that hear none do not
+/// care.
+#[test]
+fn the_notice_comes_when_it_did() {
+    let plan = plan("[\"etcp-v1\", \"cubic\"]", "disconnect = \"3s\"");
+    let first = |index: usize, notice: Option<u64>| {
+        let moment = Moment { age: 5_300_000_000, clock: 0, notice };
+        plan.simulated(&plan.senders[index], plan.kinds[0], &[moment]).expect("it has both")[0].first_send_s
+    };
+    let (prompt, late) = (first(0, None).expect("it sends"), first(0, Some(200_000_000)).expect("it sends"));
+    assert!((late - prompt - 0.2).abs() < 1e-6, "{prompt} {late}");
+    assert_eq!(first(1, None), first(1, Some(200_000_000)));
 }
 
 /// The simulator's wired part is the bench's, and what differs is said; without the simulator there is nothing to

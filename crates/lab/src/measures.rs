@@ -160,8 +160,10 @@ pub fn measure(packets: &[Packet], frame: &Frame<'_>, record: &mut RunRecord) {
         }
     }
     let from_mobile = |packet: &&Packet| packet.direction == Direction::Up && packet.entered >= frame.up;
-    record.first_from_mobile_after_link_up =
-        packets.iter().find(from_mobile).map(|packet| Duration::from_nanos(packet.entered - frame.up));
+    let after = |packet: &Packet| Duration::from_nanos(packet.entered - frame.up);
+    let mut from_mobile = packets.iter().filter(from_mobile).peekable();
+    record.first_from_mobile_after_link_up = from_mobile.peek().map(|packet| after(packet));
+    record.notice_after_link_up = from_mobile.find(|packet| packet.is_notice()).map(after);
     summarise(flows.values(), &acknowledgments, frame, record);
     record.emulator = exactness(packets, &segments, record.emulator);
 }

@@ -7,6 +7,8 @@ use super::path::{Direction, Fate};
 use super::record::{Exactness, RunRecord};
 use etherparse::PacketBuilder;
 use segue_netsim::{Rate, Service};
+use segue_policy::Link;
+use segue_policy::wire::{Report, ReportType};
 use std::time::Duration;
 
 const MS: Nanos = 1_000_000;
@@ -98,6 +100,33 @@ fn a_disconnection_is_measured_from_both_ends() {
     assert_eq!(record.before.retransmissions, 0);
     assert_eq!((record.flows.len(), record.flows[0].bytes_observed), (1, 4000));
     assert_eq!(record.emulator.cpu, 0.25);
+}
+
+/// An acknowledgment with the option of a report.
+fn report(entered_ms: u64, kind: ReportType) -> Packet {
+    let link = Link { rate_kbps: 6400, delay_us: 9000 };
+    let option = Report { kind, seq: 1, nonce: 7, link }.encode().unwrap();
+    let mut octets = Vec::new();
+    PacketBuilder::ipv4([192, 0, 2, 2], [192, 0, 2, 1], 64)
+        .tcp(4000, 5201, 1, 1000)
+        .options_raw(&[&[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], &option[..]].concat())
+        .unwrap()
+        .write(&mut octets, &[])
+        .unwrap();
+    Packet::new(Direction::Up, entered_ms * MS, &octets)
+}
+
+/// The first packet of the mobile's may be any acknowledgment; one that says what is foreseen is no notice, either.
+#[test]
+fn a_notice_is_known_by_its_option() {
+    let mut packets = vec![report(2900, ReportType::Completed), ack(3001, at(3010))];
+    assert_eq!(measured(&packets).notice_after_link_up, None);
+    packets.push(report(3002, ReportType::Expected));
+    packets.push(report(3004, ReportType::Completed));
+    packets.push(report(3005, ReportType::Completed));
+    let record = measured(&packets);
+    assert_eq!(record.first_from_mobile_after_link_up, Some(Duration::from_millis(1)));
+    assert_eq!(record.notice_after_link_up, Some(Duration::from_millis(4)));
 }
 
 #[test]

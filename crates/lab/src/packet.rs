@@ -3,6 +3,7 @@
 use super::Nanos;
 use super::path::{Direction, Fate, Which};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use segue_policy::wire::{Report, ReportType};
 use std::net::{IpAddr, SocketAddr};
 
 /// Octets kept of each packet: IPv6 (40) and TCP with all its options (60) fit.
@@ -97,6 +98,26 @@ impl Packet {
             fin: tcp.fin(),
             rst: tcp.rst(),
         })
+    }
+
+    /// Whether it carries a notice: an option of ours that says that a handoff has completed.
+    pub fn is_notice(&self) -> bool {
+        let sliced = LaxSlicedPacket::from_ip(self.head()).ok();
+        let Some(TransportSlice::Tcp(tcp)) = sliced.and_then(|sliced| sliced.transport) else { return false };
+        let mut rest = tcp.options();
+        loop {
+            // End of the list, padding, and options with a length (RFC 9293, 3.1).
+            let length = match rest {
+                [] | [0, ..] | [_] => return false,
+                [1, ..] => 1,
+                [_, length, ..] => usize::from(*length).max(2),
+            };
+            let Some((option, others)) = rest.split_at_checked(length) else { return false };
+            if Report::decode(option).is_ok_and(|report| report.kind == ReportType::Completed) {
+                return true;
+            }
+            rest = others;
+        }
     }
 
     /// Whether it is a message of ICMP, of either version.

@@ -25,6 +25,8 @@ pub struct RunRecord {
     pub first_data_after_link_up: Option<Duration>,
     /// From the new link's start to the first packet of the mobile's: its notice, where it sends one.
     pub first_from_mobile_after_link_up: Option<Duration>,
+    /// From the new link's start to the first notice that the mobile sent, if it sent one.
+    pub notice_after_link_up: Option<Duration>,
     /// Delivered in the first second after link-up. `None` here and below: not observed for so long.
     pub bytes_1s: Option<u64>,
     /// In the first 5 s.

@@ -221,7 +221,7 @@ mod tests {
                 for (index, sender) in plan.senders.iter().enumerate() {
                     let number = u64::from(run) + 1;
                     let measures = LiveRun {
-                        moment: Moment { age: plan.warm_up, clock: plan.warm_up },
+                        moment: Moment { age: plan.warm_up, clock: plan.warm_up, notice: None },
                         first_send_s: (index > 0).then_some(0.01 * number as f64),
                         first_retransmission_s: None,
                         first_data_s: None,

@@ -167,6 +167,7 @@ fn measured(record: segue_lab::RunRecord, sender: &str, kind: Kind) -> Measured 
             moment: Moment {
                 age: record.handoff_at.as_nanos() as Nanos,
                 clock: record.link_down.as_nanos() as Nanos,
+                notice: record.notice_after_link_up.map(|time| time.as_nanos() as Nanos),
             },
             first_send_s: record.first_send_after_link_up.map(|time| time.as_secs_f64()),
             first_retransmission_s: record.first_retransmission_after_link_up.map(|time| time.as_secs_f64()),

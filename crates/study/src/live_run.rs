@@ -9,6 +9,8 @@ pub struct Moment {
     pub age: Nanos,
     /// By the clock that links follow whose capacity or delay changes.
     pub clock: Nanos,
+    /// How long after link-up the mobile sent its notice, if it sent one.
+    pub notice: Option<Nanos>,
 }
 
 /// One run of one sender: one handoff of the laboratory, or one simulated.

@@ -52,7 +52,8 @@ pub struct Experiment {
     pub stack: StackProfile,
     /// How senders learn of it.
     pub notice: NoticeMode,
-    /// How long after completion an instant notice reaches the senders (algorithms.md, 9.15).
+    /// How long after completion an instant notice reaches the senders (algorithms.md, 9.15), or the mobile sends one in
+    /// band.
     pub notice_delay: Nanos,
     /// How far the notice may be wrong, and late.
     pub notice_error: NoticeError,

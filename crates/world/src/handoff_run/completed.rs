@@ -71,7 +71,10 @@ impl<W: HostObserver> Completed<W> {
         let after_highest = fork.experiment.definition == Definition::AfterHighest;
         let uploads = traffic::uploads_at(&fork.sim, &fork.link_ids, after_highest);
         let uploads = uploads.into_iter().map(|seq| seq + packets).collect();
-        let (notices, late) = fork.notices(completion);
+        let (notices, mut late) = fork.notices(completion);
+        if let NoticeMode::InBand { .. } = fork.experiment.notice {
+            late += fork.experiment.notice_delay;
+        }
         let notice = notices[usize::from(fork.experiment.is_upward())];
         let back = fork.experiment.kind.returns_after().map(|stay| fork.notices_of_return(completion + stay));
         Self { fork, completion, targets, uploads, notice, notices, back, late, undisturbed }

@@ -39,10 +39,10 @@ fn soak_of_strangers(handoffs: usize, count: usize) {
     change_cables(&host, &mut flows, handoffs);
     let status = host.status();
     assert_eq!(status["connections"]["negotiated"], 0, "{status}");
-    // A gap in every other handoff. A connection that was not busy when one began is left alone, and so is one with new
-    // data before its turn.
+    // A gap in every other handoff. After the others, those of which nothing comes may have lost packets. A connection
+    // that was not busy before is left alone, and so is one with new data before its turn.
     let number = |name: &str| status["others"][name].as_u64().expect("a number");
-    let most = (handoffs / 2 * count) as u64;
+    let most = (handoffs * count) as u64;
     assert!((1..=most).contains(&number("helped")) && number("resumed") <= number("helped"), "{status}");
     assert_eq!(number("unsent"), 0, "{status}");
     // Three about each of four numbers, and of single ones no more than an outage of minutes would have.

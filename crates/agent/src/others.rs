@@ -443,6 +443,7 @@ impl Others {
             if doubted && begins {
                 if mobile.has_heard(waiting).unwrap_or(true) {
                     self.resumes.end(id);
+                    self.resumes.unsent(now);
                     continue;
                 }
                 self.counts.helped += 1;
@@ -470,6 +471,9 @@ impl Others {
             }
             self.counts.reminded += u64::from(waiting.negotiated && begins && progress == Progress::None);
             self.counts.resumed += u64::from(!waiting.negotiated && progress == Progress::Resumed);
+            if progress != Progress::None {
+                self.resumes.unsent(now);
+            }
             if progress != Progress::None || last {
                 self.resumes.end(id);
                 if self.resumes.is_empty() {

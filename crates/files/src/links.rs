@@ -57,6 +57,7 @@ mod tests {
         for (text, part) in [
             ("[links]\nlte = \"1mbit/1ms\"", "links.toml, line 2, column 7: link `lte`: the name is taken"),
             ("[links]\nWLAN = \"1mbit/1ms\"", "line 2, column 8: link `WLAN`: the name is taken"),
+            ("[links]\nhome = \"1mbit/1ms\"\nHome = \"2mbit/1ms\"", "link `home`: the name is taken"),
             ("[links]\n\"a b\" = \"1mbit/1ms\"", "line 2, column 9: link `a b`: bad name"),
             ("[links]\na = \"1mbit\"", "line 2, column 5: unknown link `1mbit`"),
             ("[links]\na = \"lte\"\nb = \"a,loss=1%\"", "line 3, column 5: unknown link `a,loss=1%`"),

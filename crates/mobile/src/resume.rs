@@ -189,7 +189,7 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
     }
 
     /// There was a handoff without an outage that this host knows of. These connections of a prefix are helped as after one
-    /// of `silence` ns if nothing at all comes on them within two round trips and 20 ms. While others of the prefix are
+    /// of `silence` ns if no data at all come on them within two round trips and 20 ms. While others of the prefix are
     /// being helped, it is only one more change.
     pub fn doubt(
         &mut self,
@@ -231,6 +231,11 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
     /// This connection needs no more.
     pub fn end(&mut self, id: u64) {
         self.all.retain(|helped| helped.id != id);
+    }
+
+    /// The packets that [`Resumes::next`] has named at `now` do not leave: the uplink is free for others.
+    pub fn unsent(&mut self, now: u64) {
+        self.free = now;
     }
 
     /// How many connections are being helped.
@@ -379,6 +384,20 @@ mod tests {
         assert_eq!(said[..3], at_once);
         let single = |at| (at, vec![Say::AboutNext]);
         assert_eq!(said[3..], [single(94), single(169), (244, vec![Say::Ack])]);
+    }
+
+    /// A packet takes 6.7 ms at 100 kbit/s. One who is well takes no time from one who waits.
+    #[test]
+    fn whoever_needs_no_help_takes_no_turn() {
+        let mut resumes = Resumes::new();
+        resumes.doubt(0, watch(), 2 * SECOND, 100, [flow(1, 2), flow(2, 2)]);
+        let at = resumes.deadline().expect("they are listed");
+        let well = resumes.next(at).expect("it is due").id;
+        assert!(resumes.deadline() > Some(at), "its packets take time");
+        resumes.end(well);
+        resumes.unsent(at);
+        assert_eq!(resumes.deadline(), Some(at));
+        assert!(resumes.next(at).is_some());
     }
 
     /// The link is back, and a word about it follows: the help goes on.

@@ -165,7 +165,10 @@ pub fn name_links(own: Vec<(String, String)>) -> Result<(), (usize, LinkError)> 
             return Err(wrong("bad name; expected letters, digits, `.`, `_` and `-`"));
         }
         // A word's case is forgiven: `WLAN` would be two links.
-        if meaning(&name.to_lowercase()).is_some() {
+        let earlier = &own[..index];
+        if meaning(&name.to_lowercase()).is_some()
+            || earlier.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
+        {
             return Err(wrong("the name is taken; expected one that `segue links` does not list"));
         }
         if link.starts_with("trace:") {

@@ -14,9 +14,10 @@ import segue
 
 
 def test_version_and_help(command_line: Any) -> None:
-    version = re.compile(rf"segue {re.escape(segue.__version__)}( \([0-9a-f]{{7}}\))?\n")
+    version = re.compile(rf"segue {re.escape(segue.__version__)}( \([0-9a-f]{{7}}\))?\nfeatures: [a-z, ]+\n")
     told = command_line("--version").stdout
     assert version.fullmatch(told)
+    assert "report" in told and "live" not in told
     for words in (["--help"], ["compare", "--help"]):
         done = command_line(*words)
         assert done.returncode == 0 and "Usage: segue" in done.stdout

@@ -350,19 +350,19 @@ fn a_message_has_the_peer_resend_before_its_timer() {
     panic!("it always took the peer's timer");
 }
 
-/// The link goes while a server that knows nothing of us sends, and another takes its place once its timer has backed
-/// off. Whether new data has come before that timer's time, and what the agent says.
-fn outage_of(more: &str) -> (bool, Value) {
+/// A server that knows nothing of us sends data that is lost; then `breaks` does something to the old link. The route moves
+/// to another link once the server's timer has backed off. Whether new data has come before that timer's time, and what
+/// the agent says.
+fn route_moves(more: &str, breaks: impl FnOnce(&World)) -> (bool, Value) {
     let world = World::new();
     world.with_agent(&world.config(more), || {
         // A listener of another cgroup: it answers no capability.
         let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
         let (near, far) = world.connect(&listener.expect("it listens"));
         carry(&far, &near, 0, 100_000);
-        // Data that it sends is lost with the link.
         downlink(&world.hosts, true);
         (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
-        world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
+        breaks(&world);
         let due = backed_off(&world.hosts.peer, &far);
         world.peer_moves(1);
         world.move_to(1);
@@ -373,6 +373,13 @@ fn outage_of(more: &str) -> (bool, Value) {
         carry(&far, &near, 101_000, 100_000);
         carry(&near, &far, 0, 1000);
         (in_time, world.all_helped())
+    })
+}
+
+/// The old link dies, and the agent sees it.
+fn outage_of(more: &str) -> (bool, Value) {
+    route_moves(more, |world| {
+        world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
     })
 }
 
@@ -399,35 +406,12 @@ fn the_agent_has_a_server_that_knows_nothing_go_on() {
     panic!("it always took the server's timer");
 }
 
-/// The route moves to another link while the server's timer has backed off, and the old link has not died: whether the
-/// server resends before its timer, and what the agent says.
-fn handoff_without_a_known_outage(more: &str) -> (bool, Value) {
-    let world = World::new();
-    world.with_agent(&world.config(more), || {
-        let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
-        let (near, far) = world.connect(&listener.expect("it listens"));
-        carry(&far, &near, 0, 100_000);
-        downlink(&world.hosts, true);
-        (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
-        let due = backed_off(&world.hosts.peer, &far);
-        world.peer_moves(1);
-        world.move_to(1);
-        let mut received = [0; 1000];
-        (&near).read_exact(&mut received).expect("it arrives");
-        let in_time = Instant::now() < due;
-        assert!(received[..] == stream(100_000, 1000), "other octets");
-        carry(&far, &near, 101_000, 100_000);
-        carry(&near, &far, 0, 1000);
-        (in_time, world.all_helped())
-    })
-}
-
 #[test]
 #[ignore = "needs kernel"]
 fn a_handoff_that_has_lost_packets_is_found_out() {
     // A machine on which nothing happens in time tells nothing: again.
     for _ in 0..20 {
-        let (in_time, status) = handoff_without_a_known_outage("");
+        let (in_time, status) = route_moves("", |_| ());
         let others = &status["others"];
         let number = |name: &str| others[name].as_u64().expect("a number");
         assert_eq!(others["unsent"], 0, "{status}");

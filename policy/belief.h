@@ -13,8 +13,8 @@
  *                     mobile's word is worth (bpf/sender/trial.h)
  *   a claim           leaves packet by packet, so that more is granted, and also without
  *                     a disconnection. Then it is believed until the first loss of what was
- *                     sent since the notice. What is left is the window that the link has
- *                     proven, and for some seconds no such notice is believed (grant.h)
+ *                     sent since the notice. The window that the link has proven is left,
+ *                     and for some seconds no such notice is believed (grant.h)
  *
  * Source: ours (docs/internals/kernel.md); the papers believe every notice.
  */

@@ -120,7 +120,7 @@ static inline u32 segue_claimed(u32 guard)
 	return segue_max(1, segue_min(guard, SEGUE_CLAIMED));
 }
 
-/* What is left to the stack at the end of one; more: packets that the path holds beside. */
+/* The stack's window at the end of one; more: packets that the path holds beside. */
 static inline u32 segue_left_by_claim(u32 cwnd, u32 guard, u32 shared, u32 more)
 {
 	cwnd = segue_min(cwnd, segue_saturate((u64)segue_claimed(guard) + more));

@@ -228,8 +228,8 @@ static inline u32 segue_near_is_shared(const struct segue_near *near, u64 least_
 
 /* 8.5: the longest round trip of a flow that has the link with these alone, whose slots are its
  * own. They do not know each other's phases, so that each may have a packet waiting, and all
- * together never send slower than the link. What lies beyond the old link (2.1) may be more by
- * half a packet's time there: the least round trip may have been that of a SYN. */
+ * together never send slower than the link. The delay beyond the old link (2.1) may be half a
+ * packet's time there larger: the least round trip may be that of a SYN. */
 static inline u64 segue_near_alone_ns(const struct segue_near *near, u32 flows)
 {
 	const u64 waiting = segue_max(SEGUE_NEAR_LEAST_QUEUE, flows);

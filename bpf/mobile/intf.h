@@ -100,7 +100,7 @@ struct segue_others {
 	u32 closes; /* index: only what leaves by this device is told a window of zero */
 };
 
-/* What a connection has sent to its peer, and what had come by then: element of the map `sent`. */
+/* State of a connection as of its last segment to the peer: element of the map `sent`. */
 struct segue_sent {
 	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
 	u64 until; /* the same: when this period of counting ends */

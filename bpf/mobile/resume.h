@@ -42,7 +42,7 @@ struct {
 /* Arrivals on a connection are counted over so long, ns. */
 #define COUNTED_FOR 1000000000ull
 
-/* Of the last minutes, us; 0: unknown. */
+/* The minimum over the last minutes, us; 0: unknown. */
 static __always_inline u32 smallest_rtt(struct tcp_sock *tp)
 {
 	const u32 rtt = tp->rtt_min.s[0].v;
@@ -50,7 +50,7 @@ static __always_inline u32 smallest_rtt(struct tcp_sock *tp)
 	return rtt == ~0u ? 0 : rtt;
 }
 
-/* What has come by now, beside what leaves. Periods as Memory::acknowledges of the simulator has them. */
+/* Notes the arrivals so far, in the periods of the simulator's Memory::acknowledges. */
 static __always_inline void count_arrivals(struct segue_sent *known, struct tcp_sock *tp, u32 device,
 					   u64 now)
 {
@@ -66,7 +66,7 @@ static __always_inline void count_arrivals(struct segue_sent *known, struct tcp_
 	known->scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 }
 
-/* What an ACK must say that the agent sends by the device that the connection has left (mobile.md, 2.7). */
+/* Notes header fields for the ACKs that the agent sends by the connection's old device (mobile.md, 2.7). */
 static __always_inline void remember_header(struct segue_sent *known, struct __sk_buff *skb,
 					    const struct segment *segment, struct tcp_sock *tp)
 {
@@ -136,7 +136,7 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 		echo_nothing(skb, segment, echo);
 }
 
-/* What connections of this host send, and what is forwarded, which has no socket. */
+/* Sees packets of this host's connections, and forwarded ones, which have no socket. */
 SEC("tc")
 int mobile_echo(struct __sk_buff *skb)
 {

@@ -28,7 +28,7 @@ struct {
 	__type(value, struct segue_others);
 } others SEC(".maps");
 
-/* What is known of this peer's prefix; 0: its packets do not move with a watched route. */
+/* The treatment of this peer's prefix; 0: its packets do not move with a watched route. */
 static __always_inline const struct segue_others *treatment(const u8 remote[16])
 {
 	struct segue_prefix prefix = { .bits = 128 };

@@ -24,7 +24,7 @@ pub fn claimed(guard: u32) -> u32 {
     ffi::segue_shim_claimed(guard)
 }
 
-/// What is left to the stack at its end, where others fill the link, too, or do not, and the path holds `more`.
+/// The stack's window at its end, where others fill the link, too, or do not, and the path holds `more`.
 pub fn left_by_claim(cwnd: u32, guard: u32, shared: bool, more: u32) -> u32 {
     ffi::segue_shim_left_by_claim(cwnd, guard, shared.into(), more)
 }

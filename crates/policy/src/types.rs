@@ -165,7 +165,7 @@ impl fmt::Debug for What {
 pub struct Out {
     /// First unacknowledged.
     pub snd_una: u32,
-    /// Of sequence numbers, in a packet.
+    /// Sequence numbers per packet.
     pub unit: u32,
     /// Packets SACKed or lost.
     pub marked: u32,

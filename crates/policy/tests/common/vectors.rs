@@ -295,7 +295,7 @@ pub enum NearEvent {
     Send(Out),
 }
 
-/// What `near` answers.
+/// Answers of `near`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NearAnswer {
     /// A claim: cwnd and ssthresh in packets.
@@ -370,7 +370,7 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (sacked(106, 5, 4, &[[109, 111], [112, 114], [113, 114]]), lasts(3, 12_800)),
         // 111 is on the new link, too.
         (sacked(106, 5, 3, &[[111, 114]]), lasts(5, 12_800)),
-        // What no block reports is taken for old, and what is acknowledged counts no more.
+        // Packets that no block reports are taken for old, and acknowledged ones count no more.
         (sacked(106, 5, 4, &[[113, 114]]), lasts(2, 12_800)),
         (sacked(106, 5, 1, &[[102, 104], [112, 113]]), lasts(5, 12_800)),
         (FastRetransmit(106), Keeps),
@@ -386,12 +386,12 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (NewAck(112), Nothing),
         (FastRetransmit(112), Nothing),
         (Timeout(112), Nothing),
-        // What is lost of before is waited for no longer.
+        // Lost packets of before are waited for no longer.
         (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
         (send(106, 0, 1004), over),
-        // All of before is acknowledged: it lasts two round trips, 39.88 ms, and then by round trips of 19.94 ms for as
-        // long as the least of one is no more than 19.94 + 1.875 of the old link + 2 * 1.875 = 25.565 ms. What it exceeds
-        // the told one by, 5.625 ms, holds three packets more.
+        // All of before is acknowledged: it lasts two round trips, 39.88 ms. It goes on by round trips of 19.94 ms
+        // while the least of one is at most 25.565 ms. That is 19.94 + 1.875 of the old link + 2 * 1.875. The excess
+        // over the told one, 5.625 ms, holds three packets more.
         (Hears(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
         (NewAck(112), Nothing),
         (measured(112, 39, 25_565), lasts(3, 12_800)),

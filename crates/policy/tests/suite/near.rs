@@ -261,7 +261,7 @@ struct Sending {
     nxt: u32,
     /// `snd_max` at the notice.
     since: u32,
-    /// Of the packets before it: so many are marked lost, and so many of these have been sent again.
+    /// So many packets before it are marked lost, and so many of these have been sent again.
     lost: u32,
     again: u32,
     /// So many are SACKed, the last ones. All before `arrived` are that left since then.
@@ -306,7 +306,7 @@ impl Sending {
         self.nxt - self.una - self.marked() + self.again
     }
 
-    /// Whatever the claim lets out leaves: lost packets first. ACKs have room for the first SACKed packets or not.
+    /// Sends all that the claim lets out, lost packets first. ACKs have room for the first SACKed packets or not.
     fn sends(&mut self, elapsed_ms: u32, room: bool) -> bool {
         let first = if room { self.since - self.sacked } else { self.arrived.saturating_sub(1) };
         let sacks = [[0; 2], [0; 2], [self.una, self.una], [first, self.arrived]];
@@ -324,9 +324,9 @@ impl Sending {
 }
 
 proptest! {
-    /// 3.1 and 8.1 to 8.3: as long as the path shows no more than was told, no more than W + 2 N packets are out on the
-    /// new link during the claims of N flows; and N - 1, because each has whole packets. Of what was out at the notice
-    /// those count that left after completion.
+    /// 3.1 and 8.1 to 8.3: the claims of N flows have at most W + 2 N packets out on the new link. The path must show
+    /// no more than was told. N - 1 come on top, because each flow has whole packets. Packets out at the notice count
+    /// if they left after completion.
     #[test]
     fn flows_alone_have_no_more_out_than_the_window_and_two_each(
         links in [(64u32..20_000, 1u32..400), (64u32..20_000, 1u32..400)],
@@ -338,7 +338,7 @@ proptest! {
             links.map(|(rate_kbps, delay_ms)| Link { rate_kbps, delay_us: 1000 * delay_ms });
         let n = flights.len() as u32;
         let notice = Notice { old_link, new_link, flows: n, disconnected };
-        // What one flow would have for itself.
+        // The window that one flow would have for itself.
         let whole = near().start().on_notice(&near_sender(UNA, 0), &Notice { flows: 1, ..notice });
         let most = whole.cwnd / packets(1) + n - 1 + 2 * n;
         let mut all: Vec<_> = flights.iter().map(|flight| Sending::told(&notice, *flight)).collect();

@@ -22,7 +22,7 @@ const MAX_ACK_DELAY: Nanos = 25_000_000;
 pub struct QuicReset {
     initial_rtt: Nanos,
     validates: bool,
-    /// What is outstanding is declared lost, as quic-go does.
+    /// Outstanding packets are declared lost, as in quic-go.
     declares_lost: bool,
     /// How long validation will take, once it begins; when it will be over.
     begins: Option<Nanos>,

@@ -239,7 +239,7 @@ schemes! {
     BackoffReset(crate::backoff_reset::BackoffReset),
     /// QUIC's connection migration.
     QuicReset(crate::quic_reset::QuicReset),
-    /// What is remembered of the new path.
+    /// Remembered values of the new path.
     CarefulResume(crate::careful_resume::CarefulResume),
     /// A schedule of handoffs.
     Satcp(crate::satcp::Satcp),

@@ -28,7 +28,7 @@ const CLOCK: (&str, &str, &str) = (
 /// Between two reconfigurations, as for links.
 const EVERY: std::ops::RangeInclusive<Nanos> = 1_000 * MS..=3_600_000 * MS;
 
-/// Whose clock a schedule goes by.
+/// The clock that a schedule goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClockOf {
     Link,
@@ -69,7 +69,7 @@ pub trait Flag: Clone {
     /// Whether its schedule has the link's regular reconfigurations, too.
     const HAS_CLOCK: bool;
 
-    /// What the control is told when the flag goes up or down.
+    /// Advice to the control when the flag goes up or down.
     fn advice(up: bool) -> Advice;
 }
 
@@ -200,7 +200,7 @@ impl Schedule {
         self.up = Some((at + self.error).saturating_sub(self.lead + MOST_ERROR));
     }
 
-    /// From `now` on it goes by the clock of a link, or by the user's. What has begun by then is past.
+    /// From `now` on it goes by the clock of a link, or by the user's. Ticks that have begun by then are past.
     fn go_by(&mut self, now: Nanos, link: Option<Clock>) {
         let clock = match self.clock_of {
             ClockOf::Link => link,

@@ -189,7 +189,7 @@ fn the_sender_jumps_once_the_initial_window_has_arrived() {
     line.notice(OLD, NEW, false);
     assert_eq!(line.sender.view().cwnd / PACKET, 10);
     let una = line.una;
-    // What is left of the old path arrives, and then the ten.
+    // The rest from the old path arrives, and then the ten.
     line.ack(50 * MS, mark, &[], 70 * MS);
     line.ack(50 * MS, mark + 9, &[], 100 * MS);
     let before = line.sender.view();

@@ -219,8 +219,8 @@ fn a_flow_that_opens_later_joins() {
     flows[1].closed = false;
     claim.on_ack(HEARD + 2 * MS, 1, &ack(1, &[]), &mut flows);
     assert!(flows[1].silent);
-    // The second packet of the train comes after half of that host's slot, the others after half of the link's. What
-    // is saved, 10 + 5 * 5 ms, is waited for behind it.
+    // The second packet of the train comes after half of that host's slot, the others after half of the link's. The
+    // time saved, 10 + 5 * 5 ms, is waited for behind it.
     let mut then: Vec<_> = (0..5).map(|n| (HEARD + (10 + 5 * n) * MS, 0, 101 + n as u32)).collect();
     then.push((HEARD + 70 * MS, 1, 1));
     assert_eq!(sent(&mut claim, &mut flows, HEARD + 75 * MS), then);
@@ -405,8 +405,7 @@ proptest! {
         }
     }
 
-    /// Whatever a notice says, when it comes and what is acknowledged: nothing goes wrong, and no packet
-    /// is sent that the flow does not have.
+    /// Nothing goes wrong with any notice at any time, nor with any ACKs: no packet is sent that the flow lacks.
     #[test]
     fn any_notice_is_borne(
         links in any::<[(u32, u32); 2]>(), n: u32, disconnected in 0u32..2, at in 0u64..10_000_000_000,

@@ -74,7 +74,7 @@ fn the_old_paths_packets_are_on_another_account() {
     assert!(view.in_fast_recovery && view.ssthresh / 256 <= 20, "{view:?}");
 }
 
-/// What quic-go does: everything outstanding is declared lost and leaves again.
+/// As quic-go does: everything outstanding is declared lost and leaves again.
 #[test]
 fn declared_losses_leave_first() {
     let settings = [("outstanding", "lost"), NO_WAIT[0]];
@@ -94,7 +94,7 @@ fn the_path_is_validated_first() {
     line.drain();
     let start = line.now;
     assert_eq!(line.notice(link(50_000, 10), link(10_000, 30), true), []);
-    // Whatever comes meanwhile lets nothing out.
+    // ACKs that come meanwhile let nothing out.
     assert_eq!(line.ack(10 * MS, 11, &[], 60 * MS), []);
     let left = line.wait(start + 200 * MS);
     let at = left.first().expect("it sends").0 - start;

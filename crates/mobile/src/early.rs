@@ -1,4 +1,4 @@
-//! What a mobile acknowledges over its old link after a handoff without an outage, to a slower link that takes longer
+//! ACKs of a mobile over its old link after a handoff without an outage, to a slower link that takes longer
 //! (docs/reference/mobile.md, 2.7).
 //!
 //! From the handoff on a mobile's ACKs take the new link's way, and tell of the bounded window. Until the first of them
@@ -47,7 +47,7 @@ fn beyond(number: u32, other: u32) -> u32 {
 }
 
 impl Flow {
-    /// What it can still tell.
+    /// How far it can still advance.
     fn ahead(&self) -> u32 {
         if self.refused || beyond(self.sacked, self.came) > 0 { 0 } else { beyond(self.came, self.told) }
     }
@@ -70,7 +70,7 @@ pub struct Early {
     until: u64,
     /// When the next packet may be told, once one has been.
     next: Option<u64>,
-    /// Whose turn it is.
+    /// The flow whose turn it is.
     turn: usize,
     /// How many may still leave.
     left: u32,
@@ -156,7 +156,7 @@ impl Early {
         let Some(index) =
             (0..count).map(|ahead| (self.turn + ahead) % count).find(|index| self.flows[*index].ahead() > 0)
         else {
-            // What was not told in time is not told at once later.
+            // Packets that were not told in time are not told at once later.
             self.next = Some(now);
             return None;
         };
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!((early.next(0), early.next(200 * MS)), (Some((0, 104)), None));
         early.came(0, 90, 0);
         assert_eq!(early.next(210 * MS), None, "an ACK of before");
-        // Of 200 ms without anything to tell nothing is made up for.
+        // The 200 ms without anything to tell are not made up for.
         early.came(0, 200, 0);
         assert_eq!((early.next(215 * MS), early.next(216 * MS)), (Some((0, 114)), None));
         assert_eq!((early.next(269 * MS), early.next(270 * MS)), (None, Some((0, 124))));

@@ -28,7 +28,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Of notices in so many `copies` over an uplink of `up_kbps`.
+    /// The pace of notices in so many `copies` over an uplink of `up_kbps`.
     pub fn over(up_kbps: u32, copies: u32) -> Self {
         let copies = u64::from(copies.max(1));
         let bits = copies * ACK_OCTETS * 8;

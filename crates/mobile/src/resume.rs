@@ -15,8 +15,8 @@
 //! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first: it has
 //!   nothing under way that a message could be about, and waits for a window.
 //! * A peer that has negotiated is told of the handoff by a notice, which says more than these packets ([`Flow::told`]).
-//!   What it sends then may be lost. So single messages follow if nothing at all comes, but two round trips after its
-//!   notice: a timer that a message brings forward costs it the window of the notice.
+//!   Its packets may be lost then. So single messages follow if nothing at all comes, but two round trips after its
+//!   notice. A timer that a message brings forward costs it the window of the notice.
 //! * A handoff without an outage that this host knows of may have lost packets, too ([`Resumes::doubt`]). If nothing at
 //!   all comes within two round trips, its connections are helped like those of an outage.
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).

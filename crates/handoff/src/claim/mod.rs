@@ -72,10 +72,10 @@ pub trait FlowState {
     fn loses_all(&mut self, now: Nanos);
 }
 
-/// Who says how much may be out.
+/// The rule for how much may be out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// What was told; it lasts until then, and until what was lost is sent again.
+    /// The claim of the notice; it lasts until then, and until lost packets are sent again.
     Claim(Nanos),
     /// A window of all flows together, which a loss cuts.
     Window,

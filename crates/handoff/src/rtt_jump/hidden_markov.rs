@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(normal, Some(3_080));
     }
 
-    /// What the connection is used to does not count: a path whose round trips vary by half hears no jump in them.
+    /// Usual variation does not count: a path whose round trips vary by half hears no jump in them.
     #[test]
     fn jitter_is_not_a_jump() {
         let mut hidden = HiddenMarkov::default();

@@ -10,7 +10,7 @@ use segue_tcp::segment::{SackList, Timestamps};
 use segue_tcp::{Nanos, Segment};
 
 pub const MS: Nanos = 1_000_000;
-/// What stamps count from, so that none is negative.
+/// Base of the time stamps, so that none is negative.
 const STAMP_BASE: Nanos = 16_384 * MS;
 
 pub struct Line {
@@ -119,7 +119,7 @@ pub fn link(rate_kbps: u32, delay_ms: u32) -> Link {
     Link { rate_kbps, delay_us: delay_ms * 1000 }
 }
 
-/// What the programs see of a connection on which nothing has happened; tests change what they are about.
+/// The programs' view of a connection on which nothing has happened; tests change the fields that they need.
 pub fn unused() -> KernelView {
     KernelView {
         is_calm: true,

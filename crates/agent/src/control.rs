@@ -53,7 +53,7 @@ pub struct Notify {
     pub delay_us: u32,
     /// The handoff is foreseen, and told over the present link.
     pub expect: bool,
-    /// Of a foreseen handoff: about how long there is no link in between, us. None: it is not said.
+    /// About how long a foreseen handoff is without a link, us. None: it is not said.
     #[serde(default)]
     pub gap_us: Option<u32>,
 }
@@ -62,7 +62,7 @@ impl Notify {
     /// Reads `dev=wwan0,rate=2mbit,delay=50ms[,up=1mbit][,gap=300ms]`.
     ///
     /// # Errors
-    /// What is wrong, in a line.
+    /// The mistake, in a line.
     pub fn parse(words: &str, expect: bool) -> Result<Self, String> {
         const FORM: &str = "expected dev=NAME,rate=RATE,delay=TIME[,up=RATE][,gap=TIME] such as dev=wwan0,rate=2mbit,delay=50ms";
         let (mut device, mut rate, mut delay, mut up, mut gap) = (None, None, None, None, None);
@@ -199,7 +199,7 @@ impl Control {
         [self.listener.as_fd()].into_iter().chain(waiting.map(|client| client.stream.as_fd()))
     }
 
-    /// Takes in who comes and hears who asks, without waiting. Whoever has gone makes room before.
+    /// Accepts clients and answers requests, without waiting. Clients that have gone make room first.
     pub fn serve(&mut self, mut answer: impl FnMut(Request, u64) -> Answer) {
         self.hear(&mut answer);
         self.take_in();
@@ -299,7 +299,7 @@ enum Heard {
 }
 
 impl Client {
-    /// Whether nobody is there to hear an answer. Who has only stopped writing still may.
+    /// Whether nobody is there to hear an answer. A client that has only stopped writing may still read.
     fn has_gone(&self) -> bool {
         let mut end = [PollFd::new(self.stream.as_fd(), PollFlags::empty())];
         poll(&mut end, PollTimeout::ZERO).is_ok()
@@ -483,7 +483,7 @@ mod tests {
         assert!(control.clients.is_empty());
     }
 
-    /// Sixteen wait for rounds and go; the next one is heard at once. Who has only stopped writing still waits.
+    /// Sixteen wait for rounds and go; the next one is heard at once. One that has only stopped writing still waits.
     #[test]
     fn who_waits_and_has_gone_gives_his_place_back() {
         let folder = tempfile::tempdir().expect("a folder");

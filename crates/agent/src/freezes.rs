@@ -16,7 +16,7 @@ pub(super) const LEAD: u64 = 500 * MS;
 /// A prefix whose windows are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frozen {
-    /// What leaves by this device tells a window of zero.
+    /// Packets that leave by this device tell a window of zero.
     pub(super) device: u32,
     /// When it ends by itself, ns.
     pub(super) opens: u64,

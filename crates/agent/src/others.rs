@@ -279,7 +279,7 @@ impl Others {
                 tracing::error!(%error, "windows are not closed");
                 continue;
             }
-            // What sends nothing by itself is told now.
+            // Peers of connections that send nothing by themselves are told now.
             let since = now.saturating_sub(CLOSED_SINCE);
             let busy = self.waiting(&watch.to, since, rounds.links(), mobile);
             let told = busy.iter().filter(|waiting| waiting.closed).take(closing(estimate.up_kbps));
@@ -301,7 +301,7 @@ impl Others {
         }
     }
 
-    /// The windows of this prefix are the sockets' own again. What was said last; none: they were not closed.
+    /// The windows of this prefix are the sockets' own again. Returns the freeze that ends; none: they were not closed.
     fn unfreeze(&mut self, watch: &IpNet, mobile: &mut Mobile) -> Option<Frozen> {
         let frozen = self.freezes.open(watch)?;
         for prefix in self.prefixes.iter_mut().filter(|prefix| watch.contains(&prefix.to)) {

@@ -26,13 +26,13 @@ pub struct Config {
     pub uploads: Option<Policy>,
     /// Work at devices beside peers that run nothing of ours.
     pub receivers: Receivers,
-    /// What is done for connections whose peers have not negotiated.
+    /// Help for connections whose peers have not negotiated.
     pub others: Others,
     /// When who is told of what.
     pub settings: Settings,
 }
 
-/// What is done for connections whose peers have not negotiated.
+/// Help for connections whose peers have not negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treated {
     /// They are helped after an outage.
@@ -57,7 +57,7 @@ pub struct OwnTreated {
 /// Connections whose peers have not negotiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Others {
-    /// What is done for all of them.
+    /// The default for all of them.
     pub all: Treated,
     /// For some prefixes of peers; of those that say something the longest decides.
     pub prefixes: Vec<(IpNet, OwnTreated)>,
@@ -66,7 +66,7 @@ pub struct Others {
 }
 
 impl Others {
-    /// What is done for peers of this prefix, as far as no prefix within it says otherwise.
+    /// Help for peers of this prefix, as far as no prefix within it says otherwise.
     pub fn treated(&self, to: &IpNet) -> Treated {
         Treated {
             resume: self.said(to, |own| own.resume).unwrap_or(self.all.resume),
@@ -75,7 +75,7 @@ impl Others {
         }
     }
 
-    /// What the longest prefix around this one says of it.
+    /// The setting of the longest prefix around this one that has it.
     fn said<T>(&self, to: &IpNet, of: impl Fn(&OwnTreated) -> Option<T>) -> Option<T> {
         let around = self.prefixes.iter().filter(|(prefix, _)| prefix.contains(to));
         let said = around.filter_map(|(prefix, own)| Some((prefix.prefix_len(), of(own)?)));

@@ -39,7 +39,7 @@ struct Connection {
     index: usize,
     /// As of the last round.
     packets: u32,
-    /// What has come beyond whole packets of full size.
+    /// Octets that have come beyond whole packets of full size.
     octets: u64,
     /// The bound holds from this ACK number on.
     from: u32,
@@ -69,12 +69,11 @@ struct Bounded {
     next: u64,
     /// The old link may still deliver: what comes tells nothing of the new one.
     drains: bool,
-    /// What is acknowledged by the old link, too.
+    /// ACKs by the old link, too.
     over_old: Option<OverOld>,
 }
 
-/// The whole path by the old link and by the new one. What lies beyond the access link is the mean of what packets of
-/// late have met there.
+/// The whole path by the old link and by the new one. The part beyond the access link is a mean over recent packets.
 fn paths(moved: &Moved, recent: &[(Receiving, u32)]) -> [Path; 2] {
     let us = |delay_us: u32| u64::from(delay_us) * 1000;
     let known = recent.iter().filter_map(|(receiving, packets)| {

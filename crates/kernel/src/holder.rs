@@ -1,4 +1,4 @@
-//! Who has locked a file (flock(2)), for those who find it locked.
+//! The process that has locked a file (flock(2)), for those who find it locked.
 
 use nix::sys::stat;
 use std::fs::{self, File};

@@ -40,7 +40,7 @@ pub const NO_CGROUP2: &str = "cgroup2 is not mounted here: mount -t cgroup2 none
 
 /// All that Segue on Linux makes use of.
 pub fn probe() -> Vec<Feature> {
-    // What libbpf misses is told in the table.
+    // The table tells what libbpf misses.
     drop(quiet_libbpf());
     let kernel = release();
     let version = parse_version(&kernel);

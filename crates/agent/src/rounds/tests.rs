@@ -204,7 +204,7 @@ fn connections_may_wait_after_an_outage() {
     rounds.on_events(25 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
     assert_eq!(rounds.broken().count(), 0);
     begun(next_order(&mut rounds, 25 * SECOND));
-    // What the settings say of WWAN and Wi-Fi.
+    // The settings of WWAN and Wi-Fi.
     let links = Some([2000, 54_000].map(|rate_kbps| Link { rate_kbps, delay_us: 1000 }));
     let pace = Pace::over(54_000, settings().copies.into()).after_outage(54_000);
     let (length, since) = (5 * SECOND, 18 * SECOND);

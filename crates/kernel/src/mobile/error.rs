@@ -54,7 +54,7 @@ pub enum Error {
         path.display()
     )]
     Taken {
-        /// What it holds.
+        /// The thing that it holds.
         what: &'static str,
         /// The key of the configuration that names it.
         key: &'static str,

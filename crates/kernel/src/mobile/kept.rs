@@ -23,7 +23,7 @@ pub(super) struct Kept {
     _lock: Flock<File>,
 }
 
-/// What an agent keeps others away from, and the key of its configuration.
+/// Things that an agent keeps others away from, each with its key of the configuration.
 const CGROUP: (&str, &str) = ("cgroup", "cgroup");
 const PINS: (&str, &str) = ("folder of pins", "pin");
 

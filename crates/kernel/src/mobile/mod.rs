@@ -117,7 +117,7 @@ pub struct Mobile {
     /// For an agent, which helps connections whose peers run nothing of ours.
     resume: Option<resume::Resume>,
     kept: Option<Kept>,
-    /// What this kernel has no programs for.
+    /// Features that this kernel has no programs for.
     lacks: Vec<&'static str>,
     /// For an agent; dropped last.
     _locks: Vec<Flock<File>>,
@@ -285,7 +285,7 @@ impl Mobile {
         self.links.trigger.is_some()
     }
 
-    /// What does not work because this kernel has no programs of the type: a line each.
+    /// Features that do not work because this kernel has no programs of the type: a line each.
     pub fn lacks(&self) -> &[&'static str] {
         &self.lacks
     }

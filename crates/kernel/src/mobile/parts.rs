@@ -12,7 +12,7 @@ pub(super) struct Parts {
     pub(super) negotiates: bool,
     /// Segments that no link would take stay with the socket (cgroup_skb).
     pub(super) refuses: bool,
-    /// What leaves by devices is seen (sched_cls).
+    /// Packets that leave by devices are seen (sched_cls).
     pub(super) follows: bool,
 }
 
@@ -34,7 +34,7 @@ impl Parts {
         }
     }
 
-    /// What is lacking of these, in a line each: the type of program, and what does not work.
+    /// The wanted parts that these lack, in a line each: the type of program, and what does not work.
     pub(super) fn lacking(self, wanted: Self) -> Vec<&'static str> {
         let lines = [
             (

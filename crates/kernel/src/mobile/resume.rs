@@ -453,7 +453,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in the map, an octet that is acknowledged has been acknowledged before.
+        /// An octet that is acknowledged has been acknowledged before, whatever stands in the map.
         #[test]
         fn an_octet_is_of_what_has_come(acks: [u32; 4], near: [u8; 4], known in 0u32..6, ack: u32) {
             for acks in [acks, near.map(|behind| ack.wrapping_add(8).wrapping_sub(behind.into()))] {

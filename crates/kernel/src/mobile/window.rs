@@ -34,7 +34,7 @@ pub struct Receiving {
     pub mss: u32,
     /// The smallest round trip of the last minutes, as this host has measured it.
     pub rtt: Option<Duration>,
-    /// Of this host's windows (RFC 7323).
+    /// Shift count of this host's windows (RFC 7323).
     pub scale: u8,
     /// The window that the socket itself has told last, as it stood in the header.
     pub window: u16,
@@ -46,7 +46,7 @@ pub struct Receiving {
     pub stamp: Option<u32>,
     /// The highest number that was acknowledged by devices before this one, and the last time stamp there.
     pub left: (u32, Option<u32>),
-    /// Of its packets.
+    /// The mark of its packets.
     pub mark: u32,
 }
 

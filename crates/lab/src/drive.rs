@@ -158,7 +158,7 @@ fn which(stay: usize) -> Which {
     if stay.is_multiple_of(2) { Which::Old } else { Which::New }
 }
 
-/// What clients fetch.
+/// The object that clients fetch.
 enum Fetched {
     Nothing,
     File(PathBuf),

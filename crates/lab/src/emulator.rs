@@ -164,7 +164,7 @@ impl Emulator {
     /// Stops it and takes its record.
     ///
     /// # Errors
-    /// What ended it before.
+    /// The fault that ended it before.
     pub fn stop(mut self) -> Result<Record, Error> {
         self.tell(Command::Stop);
         match self.thread.take().map(JoinHandle::join) {

@@ -82,7 +82,7 @@ impl Ends {
     /// Attaches the server's, and the mobile's if it is to tell of handoffs; its link is that of its first report.
     ///
     /// # Errors
-    /// What one of them says.
+    /// The fault of one of them.
     pub fn attach(
         aware: &Arc<dyn Aware>,
         server: (Arc<Host>, PathBuf),
@@ -119,7 +119,7 @@ impl Ends {
     /// Has the mobile's end send its notice now, if there is one.
     ///
     /// # Errors
-    /// What it says.
+    /// Its fault.
     pub fn notify(&self, link: Link) -> Result<Counters, Error> {
         let Some(mobile) = &self.mobile else { return Ok(Counters::new()) };
         if let Some(orders) = &mobile.orders {
@@ -131,7 +131,7 @@ impl Ends {
     /// Whether the sender's side still serves.
     ///
     /// # Errors
-    /// What ended it.
+    /// The fault that ended it.
     pub fn check(&self) -> Result<(), Error> {
         match self.server.answers.try_recv() {
             Ok(Err(said)) => Err(Error::Agent { end: self.server.name, said }),
@@ -142,7 +142,7 @@ impl Ends {
     /// Detaches them and returns the sender's counters.
     ///
     /// # Errors
-    /// What the sender's side says.
+    /// The fault of the sender's side.
     pub fn finish(mut self) -> Result<Counters, Error> {
         self.server.orders = None;
         self.server.answer(NOTIFY)

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A window that nobody opens does so by itself so long after the handoff.
 const LATER: Duration = Duration::from_secs(10);
 
-/// What closes the window.
+/// The part that closes the window.
 enum Closer {
     /// Receivers at the mobile's devices.
     Receivers(Box<[Receiver; 2]>),

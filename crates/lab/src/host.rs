@@ -138,7 +138,7 @@ impl Host {
     /// Makes the server and its device.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// The kernel's refusal.
     pub fn server(settings: &SenderSettings<'_>) -> Result<(Self, SyncDevice), Error> {
         let namespace = Namespace::create()?;
         let device = namespace.within(|| {
@@ -154,7 +154,7 @@ impl Host {
     /// the host's (RFC 1122, 3.3.4.2): no link's end takes them away.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// The kernel's refusal.
     pub fn mobile() -> Result<(Self, [SyncDevice; 2], Uplinks), Error> {
         let namespace = Namespace::create()?;
         let (devices, uplinks) = namespace.within(|| {

@@ -48,7 +48,7 @@ impl Laboratory {
     /// Makes one for a sender. `lasts`: how long it is to run, about, to keep room for its record.
     ///
     /// # Errors
-    /// What the kernel refuses, or what a sender that is told says.
+    /// The kernel's refusal, or the fault of a sender that is told.
     pub fn create(plan: &Plan, sender: &SenderKind, lasts: Duration) -> Result<Self, Error> {
         Self::create_with(plan, sender, &segue::aware, lasts)
     }

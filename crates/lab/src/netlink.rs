@@ -39,7 +39,7 @@ impl Netlink {
     /// Brings a device up; `queue`: packets that it holds for its reader.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn up(&self, device: u32, queue: Option<u32>) -> Result<(), Error> {
         let mut message = LinkMessage::default();
         message.header.index = device;
@@ -52,7 +52,7 @@ impl Netlink {
     /// Gives a device a carrier, or takes it away: its link is gone.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn carrier(&self, device: u32, present: bool) -> Result<(), Error> {
         let mut message = LinkMessage::default();
         message.header.index = device;
@@ -63,7 +63,7 @@ impl Netlink {
     /// Whether packets may leave by a device: it is up, and the kernel has dealt with its carrier, which it does later.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn is_up(&self, device: u32) -> Result<bool, Error> {
         let mut message = LinkMessage::default();
         message.header.index = device;
@@ -79,7 +79,7 @@ impl Netlink {
     /// Makes a pair of connected devices of this name, one here, the other in another namespace.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn veth(&self, name: &str, other: &File) -> Result<(), Error> {
         let mut peer = LinkMessage::default();
         peer.attributes = vec![LinkAttribute::IfName(name.into()), LinkAttribute::NetNsFd(other.as_raw_fd())];
@@ -97,7 +97,7 @@ impl Netlink {
     /// Gives a device an address.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn address(&self, device: u32, address: IpAddr) -> Result<(), Error> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
@@ -113,7 +113,7 @@ impl Netlink {
     /// the list of allowed ones, which only the host's first namespace may change.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn route(&self, device: u32, to: IpAddr, congestion_control: Option<&str>) -> Result<(), Error> {
         let mut message = over(device, to.is_ipv6());
         message.header.destination_prefix_length = bits(to);
@@ -127,7 +127,7 @@ impl Netlink {
     /// Leads over a device whatever has no route of its own; in place of the default route before, in one step.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's refusal.
     pub fn default_route(&self, device: u32, six: bool) -> Result<(), Error> {
         let message = RouteNetlinkMessage::NewRoute(over(device, six));
         self.request(message, NLM_F_CREATE | NLM_F_REPLACE, "default route")

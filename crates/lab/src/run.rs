@@ -224,7 +224,7 @@ fn one(
     let down = warm(plan, start) + warm_up + instant(plan.seed, round);
     let up = down + plan.outage().as_nanos() as Nanos;
     let end = up + plan.observe.as_nanos() as Nanos;
-    // What this host can see of the old link's end is that of its uplink.
+    // This host sees the old link end when its uplink ends.
     let uplink_down = down + plan.uplink_outlives().as_nanos() as Nanos;
     let seed = plan.seed ^ (u64::from(round) << 32);
     wait.lab.emulator().lose(plan.unheard, seed);

@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 /// Shares of the mobile's packets that never come to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unheard {
-    /// Of ICMP messages, at all times: a firewall.
+    /// Share of ICMP messages, at all times: a firewall.
     pub icmp: f64,
-    /// Of all packets from a link-up on, until the server sends data.
+    /// Share of all packets from a link-up on, until the server sends data.
     pub first: f64,
 }
 

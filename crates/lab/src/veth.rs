@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Makes server and mobile; the server is set as told.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// The kernel's refusal.
 pub fn hosts(settings: &SenderSettings<'_>) -> Result<[Host; 2], Error> {
     let (server, mobile) = (Namespace::create()?, Namespace::create()?);
     server.within(|| Netlink::open()?.veth(DEVICE, mobile.file()))?;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What has not come by then never comes.
+/// An event that has not come by then never comes.
 pub const LIMIT: Duration = Duration::from_secs(600);
 
 /// Leftovers of the sender of this name on the machine: maps, programs, links, a congestion control. Other senders
@@ -51,7 +51,7 @@ pub fn nothing_left_of(name: &str) {
     let until = Instant::now() + LIMIT;
     while !left_of(name).is_empty() {
         assert!(Instant::now() < until, "{name} has left {:?}", left_of(name));
-        // Whoever looks at all programs of the machine more often keeps others from their pause.
+        // More frequent looks at all programs of the machine would keep others from their pause.
         thread::sleep(Duration::from_millis(200));
     }
 }

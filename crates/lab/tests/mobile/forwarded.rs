@@ -126,8 +126,8 @@ fn the_last_ack_of_a_forwarded_connection_passes_by_the_nat() {
     assert!((0..5).any(|_| the_ack_is_enough(&behind(""))), "it always took the peer's timer");
 }
 
-/// The router's uplink goes and comes back while a server sends. What its agent says, and whether new data came before
-/// the server's timer.
+/// The router's uplink goes and comes back while a server sends. Returns its agent's status, and whether new data came
+/// before the server's timer.
 fn outage_of((hosts, router): &(Hosts, Host), scope: &str) -> (Value, bool) {
     let folder = tempfile::tempdir().expect("a folder");
     let control = folder.path().join("agent.sock");

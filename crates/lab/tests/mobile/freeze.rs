@@ -184,7 +184,7 @@ fn tell(world: &World, link: usize, gap: Option<Duration>) {
     }
 }
 
-/// What the agent says of other peers, once this holds.
+/// The agent's status of other peers, once this holds.
 fn others(world: &World, holds: impl Fn(&Value) -> bool) -> Value {
     let limit = Instant::now() + LIMIT;
     loop {

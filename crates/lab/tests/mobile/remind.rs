@@ -27,7 +27,7 @@ fn sender(hosts: &Hosts) -> Peer {
     Box::new(hosts.peer.run(|| sender::attach(&options).expect("it attaches")))
 }
 
-/// What the peer sends over this link goes to nobody; what the mobile sends arrives.
+/// Packets of the peer over this link go to nobody; those of the mobile arrive.
 fn downlink(world: &World, link: usize, dead: bool) {
     let (to, device) = (format!("10.7{}.0.1", 7 + link), format!("link{link}"));
     let done = world.hosts.peer.run(|| {

@@ -20,7 +20,7 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const PORT: u16 = 7;
-/// What it may have under way: some packets.
+/// Octets that it may have under way: some packets.
 const BUFFER: usize = 16_000;
 /// Its data, each time.
 const PART: usize = 100_000;
@@ -94,7 +94,7 @@ fn serve(device: &SyncDevice, ipv6: bool, allowed: &AtomicUsize, sent: &AtomicUs
     interface.update_ip_addrs(|all| {
         all.push(IpCidr::new(IpAddress::from(server(ipv6)), bits)).expect("room");
     });
-    // Of a device without addresses any will do.
+    // Any gateway will do: the device has no hardware addresses.
     let done = match server(ipv6) {
         IpAddr::V4(own) => interface.routes_mut().add_default_ipv4_route(own).map(drop),
         IpAddr::V6(own) => interface.routes_mut().add_default_ipv6_route(own).map(drop),
@@ -116,7 +116,7 @@ fn serve(device: &SyncDevice, ipv6: bool, allowed: &AtomicUsize, sent: &AtomicUs
     }
 }
 
-/// What the mobile lacks comes in order.
+/// Octets that the mobile lacks come in order.
 fn reads(mut near: &TcpStream, offset: usize, length: usize) {
     let mut received = vec![0; length];
     near.read_exact(&mut received).expect("it arrives, and nobody resets");

@@ -99,7 +99,7 @@ fn windows_are_bounded_where_and_from_when_it_is_asked_for() {
     assert_eq!(complaints(&hosts.peer), [0; 6], "{:?}", super::COMPLAINTS);
 }
 
-/// What is held behind a hole is not under way: the window reaches further by that.
+/// Octets held behind a hole are not under way: the window reaches further by that.
 #[test]
 #[ignore = "needs kernel"]
 fn what_is_held_behind_a_hole_widens_the_window() {
@@ -132,8 +132,8 @@ fn what_is_held_behind_a_hole_widens_the_window() {
     assert_eq!(seen.last().map(|ack| ack.1), Some(written(14_480)), "{seen:?}");
 }
 
-/// A server that knows nothing of us sends before a handoff to the slower link and after it, and after one back. What
-/// the agent says in between, and at the end.
+/// A server that knows nothing of us sends before a handoff to the slower link and after it, and after one back.
+/// Returns the agent's status in between, and at the end.
 fn there_and_back(more: &str) -> [Value; 2] {
     let world = World::new();
     world.with_agent(&world.config(more), || {

@@ -49,7 +49,7 @@ fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration, s
     let mut since = since;
     for _ in 0..200 {
         peer.drain(pause);
-        // What comes next has been sent later than this.
+        // The next data are sent later than this.
         let now = Instant::now();
         peer.acknowledge(&[]);
         longest = longest.max(since.elapsed());

@@ -80,7 +80,7 @@ fn near_resumes_at_the_pace_of_the_link() {
     assert!((pace / PACE - 1.0).abs() < 0.01, "{pace} bit/s");
 }
 
-/// A loss of what was sent since the notice shows what the mobile's word is worth. What arrives decides the window that is
+/// A loss of what was sent since the notice shows what the mobile's word is worth. Arrivals decide the window that is
 /// left, and the next notice is heard and changes nothing.
 #[test]
 #[ignore = "needs kernel"]

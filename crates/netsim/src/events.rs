@@ -38,13 +38,13 @@ impl Event {
         Self(u128::from(time) << 64 | u128::from(order << SOURCE_BITS | kind << 16 | u64::from(id)))
     }
 
-    /// What comes before all events of an instant.
+    /// Sorts before all events of an instant.
     #[inline]
     pub(crate) fn start_of(time: Nanos) -> Self {
         Self(u128::from(time) << 64)
     }
 
-    /// What comes after them.
+    /// Sorts after them.
     #[inline]
     pub(crate) fn end_of(time: Nanos) -> Self {
         Self(u128::from(time) << 64 | u128::from(u64::MAX))

@@ -39,7 +39,7 @@ pub trait Payload: Clone {
     fn size(&self) -> u32;
     /// The flow that it belongs to, for queues that tell flows apart.
     fn flow(&self) -> u16;
-    /// What its IP header says of marks.
+    /// The ECN field of its IP header.
     #[inline]
     fn ecn(&self) -> Codepoint {
         Codepoint::NotEct

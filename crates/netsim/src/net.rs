@@ -79,7 +79,7 @@ const NEVER: Nanos = Nanos::MAX;
 /// Links, timers and packets of one network, and its clock.
 #[derive(Clone, Debug)]
 pub struct Net<P, O> {
-    /// What is happening, at the time that the clock has: all before it has happened.
+    /// The present event, with the clock's time: all before it has happened.
     happening: Event,
     /// When the transmission began that brought the packet being handled.
     sent: Nanos,
@@ -138,7 +138,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         }
     }
 
-    /// What comes out of a link goes to another node from now on.
+    /// From now on, packets that come out of a link go to another node.
     pub fn lead(&mut self, id: LinkId, to: NodeId) {
         self.wires[usize::from(id.0)].to = to;
     }

@@ -26,7 +26,7 @@ impl Payload for Sized {
     }
 }
 
-/// What a queue is asked.
+/// A request to a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asked {
     /// To take a packet.
@@ -110,8 +110,8 @@ fn slow(delay: Nanos) -> LinkConfig {
     LinkConfig::new(Service::Fixed(Rate::new(8_000_000)), Delay::Fixed(delay))
 }
 
-/// What a server asks that looks at its queue at each arrival and whenever a transmission has ended. An arrival at the
-/// very end of one comes first.
+/// The requests of a server that looks at its queue at each arrival and whenever a transmission has ended. An arrival
+/// at the very end of one comes first.
 fn by_hand(arrivals: &[(Nanos, u32)]) -> Vec<Asked> {
     let (mut asked, mut waiting, mut sends_until) = (Vec::new(), VecDeque::new(), None);
     let next = |now: Nanos, waiting: &mut VecDeque<u32>, asked: &mut Vec<Asked>| {

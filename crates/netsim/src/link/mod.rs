@@ -123,7 +123,7 @@ struct Managed {
     batch_end: Nanos,
 }
 
-/// What sends the packets of a managed queue.
+/// The server of a managed queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Server {
     /// It is free, and has asked for a packet in vain.
@@ -146,7 +146,7 @@ pub(crate) enum Turn {
     AfterOne(Event),
 }
 
-/// What waits and goes as one aggregate from `now` on, and its end.
+/// The packets that leave as one aggregate from `now` on, and its end.
 fn gather(
     discipline: &mut dyn Discipline,
     mut line: Aggregates,

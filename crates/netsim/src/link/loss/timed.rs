@@ -50,7 +50,7 @@ impl TimedGilbertElliott {
     /// Whether the channel is bad at `time`.
     fn is_bad_at(&mut self, time: Nanos) -> bool {
         if time < self.since {
-            // What was booked for later has been withdrawn.
+            // A packet that was booked for later has been withdrawn.
             (self.now, self.since) = (self.first.clone(), 0);
         }
         while self.now.until <= time {
@@ -124,7 +124,7 @@ mod tests {
         assert!((bad - count as f64 * share).abs() < 4.0 * deviation, "{bad}");
     }
 
-    /// Who sends often and who sends seldom find the channel in one state at one time.
+    /// Frequent and rare senders find the channel in one state at one time.
     #[test]
     fn states_do_not_depend_on_the_sender() {
         let config = GilbertElliottConfig::gilbert(20_000, 100_000);
@@ -134,7 +134,7 @@ mod tests {
         for step in (0..200_000).step_by(977) {
             assert_eq!(seldom.loses(step * MS / 10), all[step as usize], "{step}");
         }
-        // Also who comes back to an earlier time.
+        // So does a sender that comes back to an earlier time.
         assert_eq!(seldom.loses(30_000 * MS / 10), all[30_000]);
     }
 

@@ -1,5 +1,5 @@
-//! Frame aggregation (A-MPDU, IEEE 802.11-2020, 9.7 and 10.12): the link is a batch server. What waits when the channel
-//! is won goes as one aggregate, and arrives when the aggregate has ended.
+//! Frame aggregation (A-MPDU, IEEE 802.11-2020, 9.7 and 10.12): the link is a batch server. Packets that wait when the
+//! channel is won leave as one aggregate, and arrive when it has ended.
 //!
 //! Each aggregate costs a time of its own: DIFS, back-off, preamble, SIFS and the block acknowledgement. Each packet has
 //! the headers of its frame. So the rate grows with the queue.
@@ -20,16 +20,16 @@ pub struct Aggregates {
     line: Rate,
     /// Most packets of one.
     most: u32,
-    /// What each costs, ns.
+    /// Time that each costs, ns.
     overhead: Nanos,
-    /// Of the present one: its beginning, the end of its last packet, how many it has.
+    /// The present one: its beginning, the end of its last packet, how many it has.
     begun: Nanos,
     last: Nanos,
     count: u32,
 }
 
 impl Aggregates {
-    /// Of `most` packets at most, one at least, over a line of `rate` (bit/s).
+    /// Aggregates of one to `most` packets over a line of `rate` (bit/s).
     pub fn new(rate: u64, most: u32, overhead: Nanos) -> Self {
         Self { line: Rate::new(rate), most: most.max(1), overhead, begun: 0, last: 0, count: 0 }
     }
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// What comes when the channel is free again begins an aggregate.
+    /// A packet that comes when the channel is free again begins an aggregate.
     #[test]
     fn an_idle_channel_is_won_anew() {
         let mut line = Aggregates::new(300_000_000, 64, 200 * US);

@@ -71,7 +71,7 @@ mod tests {
         assert!((sum / 50_000).abs_diff(9 * MS) < 1_000, "{}", sum / 50_000);
     }
 
-    /// What comes while something is sent needs no request; what comes later does.
+    /// A packet that comes while something is sent needs no request; a later one does.
     #[test]
     fn a_queue_keeps_its_grant() {
         let mut line = Granted::new(12_000_000, 10 * MS, 4 * MS, 1, 0);

@@ -31,7 +31,7 @@ impl Applications {
         Self { senders, applications: applications.collect(), timer }
     }
 
-    /// What the user of each flow waits for, or has but has not acknowledged.
+    /// The items that the user of each flow waits for, or has but has not acknowledged.
     pub(crate) fn items(&self) -> impl Iterator<Item = &VecDeque<Item>> {
         self.applications.iter().map(|application| &application.items)
     }

@@ -44,7 +44,7 @@ pub struct Experiment {
     pub new: AccessLink,
     /// Kind of handoff.
     pub kind: Kind,
-    /// What becomes of the mobile's address, and so of its connections.
+    /// Whether the mobile keeps its address, and so its connections.
     pub address: Address,
     /// Number of flows.
     pub flows: usize,
@@ -59,7 +59,7 @@ pub struct Experiment {
     pub notice_error: NoticeError,
     /// Other users of the access links, as many on each.
     pub neighbours: Option<Neighbours>,
-    /// What the mobile's user does; `None`: long downloads, and nothing is measured by class.
+    /// Traffic of the mobile's user; `None`: long downloads, and nothing is measured by class.
     pub traffic: Option<Traffic>,
     /// P.
     pub packets: u32,

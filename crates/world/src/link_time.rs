@@ -56,7 +56,7 @@ enum Idle {
 struct Role {
     /// It leads data to the new link.
     leads: bool,
-    /// What comes out of it is with the mobile, or on another such link.
+    /// A packet that comes out of it is with the mobile, or on another such link.
     way: bool,
     /// It has been cut: nothing comes out.
     cut: bool,

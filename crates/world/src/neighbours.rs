@@ -15,7 +15,7 @@ pub struct Neighbours {
     pub count: u16,
     /// TCP of both ends.
     pub stack: StackProfile,
-    /// What they receive is counted for so long after completion.
+    /// Their arrivals are counted for so long after completion.
     pub counted: Nanos,
 }
 

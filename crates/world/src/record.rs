@@ -130,7 +130,7 @@ pub struct RunRecord {
     pub senders_at: Vec<SenderAt>,
     /// Neighbours on the new link, if there are any.
     pub neighbours: Option<Received>,
-    /// What came of each class of traffic, where it is measured.
+    /// Outcome of each class of traffic, where it is measured.
     pub traffic: Vec<ClassRecord>,
 }
 
@@ -420,7 +420,7 @@ impl Recorder {
         if needless && packet.retransmission && sent_since {
             self.needless_retransmissions += 1;
         }
-        // What comes from the mobile comes over the same last hop by either link.
+        // Data from the mobile have the same last hop by either link.
         let by_new = link == self.links.new_last_hop && !self.by_old.remove(&(packet.flow, packet.copy));
         let by_new = if by_new { self.take_carriage(packet.flow, packet.copy) } else { None };
         if let Some(carriage) = by_new {

@@ -1,4 +1,4 @@
-//! What the mobile's user does while it hands over (docs/reference/traffic.md): long transfers either way, and
+//! Traffic of the mobile's user during handoffs (docs/reference/traffic.md): long transfers either way, and
 //! applications that put data into a connection of their own. [`source`] says when they do, [`watch`] what comes of it.
 
 pub(crate) mod source;
@@ -89,7 +89,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// What is measured, in order.
+    /// The measured classes, in order.
     pub fn classes(&self) -> Vec<Class> {
         let bulk = [(self.download, Class::Download), (self.upload, Class::Upload)];
         let mut classes: Vec<Class> =
@@ -115,8 +115,8 @@ impl Traffic {
 pub struct ClassRecord {
     /// Which one.
     pub class: Class,
-    /// How long each thing took that was under way at T or asked for since, until the time that is counted ends;
-    /// `None` = it never came. Of long transfers the slowest is one.
+    /// How long each thing took that was under way at T or asked for within the counted time; `None` = it never came.
+    /// The slowest of the long transfers is one.
     pub times: Vec<Option<Nanos>>,
     /// Time in stalls from T on, mean of the flows.
     pub stalled: Nanos,

@@ -27,7 +27,7 @@ pub struct Ways {
     pub rates: [u64; 2],
     /// Until when both carry.
     pub until: Nanos,
-    /// What becomes of packets meanwhile.
+    /// Way of packets meanwhile.
     pub way: SoftWord,
 }
 
@@ -40,7 +40,7 @@ pub struct TwoWays {
     sent: [u64; 2],
     /// Packets without a number of their own that have left twice.
     numbered: u32,
-    /// What has come once of what comes twice: whether it is data, flow, number.
+    /// Packets of which one copy has come and another is to come: whether it is data, flow, number.
     once: BTreeSet<(bool, u16, u32)>,
 }
 

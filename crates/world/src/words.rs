@@ -72,7 +72,7 @@ pub enum Definition {
 pub struct Overlap {
     /// From T on.
     pub length: Nanos,
-    /// What becomes of packets meanwhile.
+    /// Way of packets meanwhile.
     pub way: SoftWord,
 }
 

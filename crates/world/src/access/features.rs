@@ -126,7 +126,7 @@ impl Tokens {
 pub struct Aggregation {
     /// Most packets of one.
     pub most: u32,
-    /// What each costs, ns.
+    /// Time that each costs, ns.
     pub overhead: Nanos,
 }
 

@@ -48,7 +48,7 @@ impl Pair {
     }
 }
 
-/// What is beside the bench's own flows.
+/// Pairs of hosts beside those of the bench's own flows.
 pub(crate) type Further = [Option<Pair>; 2];
 
 /// A direction of data as one towards the mobile and one from it, or the other way round.
@@ -177,7 +177,7 @@ pub(super) fn join<W: HostObserver>(
     route(sim, link_ids, flows, experiment.neighbours.is_some());
 }
 
-/// What hosts are made of.
+/// Parts that hosts are made of.
 struct Joins<'a, W> {
     sim: &'a mut BenchSim<W>,
     link_ids: &'a mut LinkIds,
@@ -295,7 +295,7 @@ fn route<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, flows: [usi
     }
 }
 
-/// What is measured from T on, if the user's traffic is; the network is at T.
+/// The watch of the user's traffic from T on, if it is measured; the network is at T.
 pub(crate) fn watch<W: HostObserver>(
     experiment: &Experiment,
     link_ids: &LinkIds,

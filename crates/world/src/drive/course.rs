@@ -3,7 +3,7 @@
 use crate::traffic::STALL;
 use segue_netsim::Nanos;
 
-/// What came to the mobile, and when.
+/// Arrivals at the mobile over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
     /// Length of a bin.
@@ -88,8 +88,7 @@ mod tests {
         assert_eq!(course.stalled(), (201 + 1148 + 501) * MS);
     }
 
-    /// Of the two packets that are sent on in a bin the one counts that has waited longer; what is sent on after the end
-    /// is in none.
+    /// The packet of a bin counts that has waited longest; one that is sent on after the end is in none.
     #[test]
     fn the_longest_wait_of_each_bin_is_kept() {
         let mut course = Course::new(1500 * MS, 3, 1000);

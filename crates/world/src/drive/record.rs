@@ -91,7 +91,7 @@ pub struct DriveObserver {
     pub(super) wan_drops: u64,
     /// When the cumulative ACK of flow 0 moved, and where to; kept if asked for.
     pub(super) progress: Option<Vec<(Nanos, u32)>>,
-    /// What came to the mobile from moment to moment; kept if asked for.
+    /// Arrivals at the mobile over time; kept if asked for.
     pub(super) course: Option<Course>,
 }
 

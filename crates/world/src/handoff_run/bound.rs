@@ -120,7 +120,7 @@ impl<W: HostObserver> Completed<W> {
             |link: &AccessLink| !link.features[usize::from(experiment.is_upward())].is_first_in_first_out();
         let returns = self.returns_to_traffic();
         if self.uses_old_link() && (changes(&experiment.old) || returns && changes(&experiment.new)) {
-            // What comes later may change what is dropped, or be sent first.
+            // Later arrivals may change what is dropped, or be sent first.
             let (sim, link_ids) = (&self.fork.sim, &self.fork.link_ids);
             let over_new = if returns { link_ids.new_way() } else { Vec::new() };
             let ways = link_ids.old_way().into_iter().chain(over_new);
@@ -130,7 +130,7 @@ impl<W: HostObserver> Completed<W> {
         let (mut sim, link_ids) = self.start_without_overlap(&plain());
         if returns {
             if self.uses_old_link() {
-                // What has not come to where the ways part may go by either.
+                // Packets that have not come to where the ways part may go by either.
                 traffic::stop_own(&mut sim, &link_ids);
             }
             self.run_deaf(&mut sim, &link_ids);

@@ -1,5 +1,5 @@
-//! What the access links can bring the mobile at best, for the bound (docs/reference/bench.md): the new link, and with a
-//! soft handoff or a return the old one beside it.
+//! The most that the access links can bring the mobile, for the bound (docs/reference/bench.md). With a soft handoff or
+//! a return, the old link carries beside the new one.
 
 use super::completed::Completed;
 use crate::bench::{NEW, OLD, WIRED_DELAY};
@@ -175,8 +175,8 @@ impl<W: HostObserver> Completed<W> {
         Rate::new(experiment.fixed_hops().wired).time(ACK_BYTES) + WIRED_DELAY
     }
 
-    /// What can come to an access link that takes new packets until `until`. Lines from several servers meet at the
-    /// router; what comes by all of them until then has left it so much later.
+    /// The most that can come to an access link that takes new packets until `until`. Lines from several servers meet
+    /// at the router; what comes by all of them until then has left it so much later.
     fn closing(&self, link: usize, until: Nanos) -> Closing {
         let experiment = &self.fork.experiment;
         let (open, hops) = (until - self.completion, experiment.fixed_hops());
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(both.brought(7) - 100, 7_500 * US);
     }
 
-    /// What came by 3 ms is with the receiver or waits: two packets have left by then, and three more have room.
+    /// Packets that came by 3 ms are with the receiver or wait: two have left by then, and three more have room.
     #[test]
     fn a_link_that_closes_brings_what_waits() {
         let closing = Closing { at: 3_000 * US, room: 3, entries: 9 };

@@ -30,7 +30,7 @@ pub(super) struct Completed<W> {
     pub completion: Nanos,
     /// Targets after-highest and after-ack: regular TCP's, whatever a scheme has done before completion.
     targets: [Vec<u32>; 2],
-    /// What uploads beside downloads have to reach.
+    /// Targets of uploads beside downloads.
     uploads: Vec<u32>,
     /// The notice of the bench's flows, which may be wrong.
     notice: Notice,

@@ -110,7 +110,7 @@ impl<W: HostObserver> Fork<W> {
     }
 }
 
-/// What mobile and senders do before a handoff at `at`.
+/// Acts of mobile and senders before a handoff at `at`.
 pub(super) fn act_early<W: HostObserver>(
     sim: &mut BenchSim<W>,
     link_ids: &LinkIds,

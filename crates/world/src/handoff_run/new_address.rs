@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// The flow of packets whose connection has ended.
 const ENDED: u16 = u16::MAX;
 
-/// What `targets` are in connections that bring what the receivers have not got in order. `has`: the packet that each
+/// Renumbers `targets` for connections that bring what the receivers have not got in order. `has`: the packet that each
 /// expects. The SYN is packet 0.
 pub(super) fn renumber(targets: &mut [u32], has: &[u32]) {
     for (target, &has) in targets.iter_mut().zip(has) {

@@ -45,7 +45,7 @@ pub(super) struct Run<W> {
     pub sim: BenchSim<W>,
     /// All is accounted for until then.
     from: Nanos,
-    /// What is still to be done to the network.
+    /// Steps still to come.
     pub steps: Steps,
     count: Count,
 }
@@ -235,7 +235,7 @@ impl<W: HostObserver> Handoff<W> {
             })
             .collect();
         let doomed = sim.net.doomed().map(|id| &sim.net.packets[id]).filter(|packet| packet.data);
-        // Of two twins both must be lost.
+        // Both of two twins must be lost.
         let mut halves = BTreeSet::new();
         let is_doomed = |packet: &&Packet| {
             let observer = &sim.net.observer;

@@ -1,5 +1,5 @@
-//! What is done to a network after completion, beside what passes over it: notices, and the return of a mobile that
-//! does not stay.
+//! Changes of a network after completion, beside the packets that pass over it: notices, and the return of a mobile
+//! that does not stay.
 
 use super::completed::Completed;
 use crate::nodes::{BenchSim, HostObserver};

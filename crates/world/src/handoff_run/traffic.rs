@@ -36,7 +36,7 @@ impl<W: HostObserver> Handoff<W> {
         sim.net.observer.traffic.take()
     }
 
-    /// What came of the traffic becomes part of the records of a run's handoffs. Without long transfers, the transfer is
+    /// Adds the outcome of the traffic to the records of a run's handoffs. Without long transfers, the transfer is
     /// over when every application goes on.
     pub(super) fn add_traffic(&self, records: &mut [RunRecord], watch: Option<Box<TrafficWatch>>) {
         let (Some(mut watch), Some(traffic)) = (watch, &self.at.fork.experiment.traffic) else { return };

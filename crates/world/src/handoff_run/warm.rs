@@ -24,7 +24,8 @@ pub struct WarmRun<W = ()> {
     link_ids: LinkIds,
 }
 
-// What other crates call has no type parameters, so that the engine is compiled here, where all is optimised, and once.
+// Functions that other crates call have no type parameters, so that the engine is compiled here, where all is
+// optimised, and once.
 impl WarmRun {
     /// The bench at time zero.
     pub fn new(experiment: Experiment) -> Self {

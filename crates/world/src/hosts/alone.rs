@@ -120,7 +120,7 @@ pub(super) struct Helper {
     early: Option<OverOld>,
 }
 
-/// What is acknowledged over the old link, too.
+/// ACKs over the old link, too.
 #[derive(Clone, Debug)]
 struct OverOld {
     early: Early,
@@ -355,7 +355,7 @@ impl Mobile {
                     (true, Some(_)) => Act::Answered,
                     (false, _) => Act::LeftAlone,
                 };
-                // Whom the notice has resumed nobody has reminded.
+                // A peer that its notice has resumed without a reminder was not helped.
                 if waiting.told.is_none() || helper.made[waiting.index] > 0 {
                     net.observer.acted(now, self.number(waiting.index), act);
                 }

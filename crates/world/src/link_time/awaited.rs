@@ -1,4 +1,4 @@
-//! What the senders wait for: windows that forbid, target packets that are missing, ACKs.
+//! Causes for which senders wait: windows that forbid, target packets that are missing, ACKs.
 
 use super::Standing;
 use crate::bit_set::BitSet;
@@ -9,7 +9,7 @@ use segue_tcp::AnyReceiver;
 #[derive(Clone, Debug)]
 struct Flow {
     sender: Standing,
-    /// What its cumulative ACK has to reach.
+    /// Number that its cumulative ACK has to reach.
     target: u32,
     /// The mobile has all packets below.
     received_below: u32,

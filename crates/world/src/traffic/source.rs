@@ -23,7 +23,7 @@ pub struct Item {
     pub end: u32,
 }
 
-/// What it gives next.
+/// The next item, or the reason for none.
 #[derive(Clone, Debug)]
 enum Next {
     /// So many bytes, then.
@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// What it gives now, if something is due.
+    /// The item that is due now, if any.
     pub fn give(&mut self, now: Nanos) -> Option<Item> {
         let Next::At(at, bytes) = self.next else { return None };
         if at > now {

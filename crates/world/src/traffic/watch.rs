@@ -1,5 +1,5 @@
-//! Measures the mobile's traffic by class, from T on. Of several handoffs in a run each has its part of the time, until
-//! the next begins: what is asked for in it, is sent in it, or waits in it, is counted there, whenever it comes.
+//! Measures the mobile's traffic by class, from T on. Each of several handoffs in a run has its part of the time, until
+//! the next begins. Things that are asked for, sent or waiting in a part are counted there, whenever they come.
 
 use super::source::Item;
 use super::{COUNTED, Class, ClassRecord, LATE, STALL};
@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// No packet was sent.
 const NEVER: Nanos = Nanos::MAX;
 
-/// What is watched of a flow, as it stands at T.
+/// A watched flow as it stands at T.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     /// Its class.
@@ -23,17 +23,17 @@ pub(crate) struct Watched {
     pub next: u32,
     /// Packets from there on that it has.
     pub beyond: BTreeSet<u32>,
-    /// What is under way; a long transfer is no item.
+    /// Items under way; a long transfer is none.
     pub items: VecDeque<Item>,
     /// A frame is shown so long after it was made; `None` if nothing is shown.
     pub shown_after: Option<Nanos>,
 }
 
-/// What is counted of a flow for one handoff.
+/// Counts of a flow for one handoff.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     stalled: Nanos,
-    /// What the cumulative ACK of a long transfer has to reach, and when it did.
+    /// Number that the cumulative ACK of a long transfer has to reach, and when it did.
     target: Option<(u32, Option<Nanos>)>,
     times: Vec<Nanos>,
     late: u32,
@@ -94,7 +94,7 @@ pub(crate) struct TrafficWatch {
     flows: Vec<Flow>,
     /// The handoffs of the run.
     parts: Vec<Part>,
-    /// What is asked for later, or moves later, is not counted.
+    /// Nothing counts that is asked for later, or moves later.
     until: Nanos,
 }
 
@@ -230,7 +230,7 @@ impl TrafficWatch {
         }
     }
 
-    /// What came of each of `classes` in the part of a handoff, once the watch has ended. `own`: the transfer of the
+    /// The outcome of each of `classes` in the part of a handoff, once the watch has ended. `own`: the transfer of the
     /// bench's own flows.
     pub fn records(
         &self,

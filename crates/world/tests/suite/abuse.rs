@@ -166,7 +166,7 @@ fn on_linux_without_an_outage_a_lie_changes_nothing() {
     }
 }
 
-/// What minutes with all these seeds bring the mobile, which is told of `link`, and the others.
+/// Data that minutes with all these seeds bring the mobile, which is told of `link`, and the others.
 fn in_all(kernel: &str, setting: (u64, usize), seeds: &[u64], scheme: &Scheme, link: Link) -> [f64; 2] {
     let (kbps, cross) = setting;
     let minutes = seeds.iter().map(|&seed| {

@@ -168,8 +168,8 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
     assert!(10 * dropped < plainly, "{dropped} drops, and {plainly} of plain TCP");
 }
 
-/// What is told over the old link has come, is told once in the time of a packet, with the stamp of the handoff, and is
-/// there before the first ACK by the new link.
+/// ACKs over the old link tell of packets that have come, once in the time of a packet, with the stamp of the handoff.
+/// They are there before the first ACK by the new link.
 #[test]
 fn the_bound_is_told_over_the_old_link_too() {
     let mut heard = 0;

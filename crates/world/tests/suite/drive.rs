@@ -47,8 +47,8 @@ fn kbps(bytes: &[u64], record: &DriveRecord) -> f64 {
     bytes.iter().sum::<u64>() as f64 * 8.0 / 1000.0 / (record.length as f64 / SECOND as f64)
 }
 
-/// What came is what the record counts, and data beyond a hole at the end at most. Nothing comes while there is no link:
-/// one stall covers all of it. To look at it changes nothing.
+/// The course has the data that the record counts, and data beyond a hole at the end at most. Nothing comes while there
+/// is no link: one stall covers all of it. To look at it changes nothing.
 #[test]
 fn a_course_has_all_data_and_a_stall_for_each_gap() {
     let gap = (20 * SECOND, 23 * SECOND);

@@ -232,7 +232,7 @@ fn a_withheld_notice_leaves_plain_tcp_of_linux() {
     }
 }
 
-/// What is read of a schedule before T is the same from a follower, from the start and in a run that shares nothing. It
+/// A schedule read before T is the same from a follower, from the start and in a run that shares nothing. It
 /// makes a difference.
 #[test]
 fn a_schedule_is_read_before_the_handoff() {

@@ -102,8 +102,8 @@ fn all_windows_close_before_a_break() {
     assert_eq!(of(upload(), &freeze), of(upload(), &newreno));
 }
 
-/// Routers hold all that comes for the mobile while it has no link: what a call has sent until its window is full comes
-/// as soon as the mobile is there, without a timeout. What acknowledges uploads is held, too.
+/// Routers hold all that comes for the mobile while it has no link. A call sends until its window is full, and its
+/// packets come as soon as the mobile is there, without a timeout. ACKs of uploads are held, too.
 #[test]
 fn routers_hold_what_comes_for_all() {
     let gap = SECOND;
@@ -215,7 +215,7 @@ fn no_traffic_is_harmed_without_outages() {
 proptest! {
     #![proptest_config(cases(4))]
 
-    /// Whoever acts at the mobile or at routers beats no bound beside traffic, and loses no time of the new link.
+    /// Schemes at the mobile or at routers beat no bound beside traffic, and lose no time of the new link.
     #[test]
     fn no_bound_is_beaten_beside_traffic(
         (old, new) in ((2.3f64..4.0, 1u32..300), (2.3f64..4.0, 1u32..300)),

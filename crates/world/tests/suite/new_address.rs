@@ -67,7 +67,7 @@ fn data_comes_after_a_handshake() {
     }
 }
 
-/// What is under way of the connections that ended goes the old way, and nobody answers.
+/// Packets under way of the connections that ended go the old way, and nobody answers.
 #[test]
 fn old_packets_stay_on_the_old_link() {
     let at = 3 * SECOND;

@@ -30,9 +30,9 @@ fn a_path_that_is_not_longer_shows_no_jump() {
     }
 }
 
-/// The same longer path with LeoCC. Who has the schedule measures it around the handoff, and Startup fills it. Who has
-/// none keeps the round trip of the old path for up to 20 s and takes the new one for a queue: it goes by a bandwidth
-/// that it holds down itself.
+/// The same longer path with LeoCC. A sender that has the schedule measures it around the handoff, and Startup fills
+/// it. One without keeps the round trip of the old path for up to 20 s and takes the new one for a queue. It goes by a
+/// bandwidth that it holds down itself.
 #[test]
 fn a_schedule_has_the_longer_path_measured_at_once() {
     let longer =

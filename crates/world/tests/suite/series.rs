@@ -16,7 +16,7 @@ fn series(e: &Experiment, at: Nanos, name: &str, handoffs: u32, every: Nanos) ->
 
 const NAMES: [&str; 8] = ["sack", "etcp-v1", "etcp", "tcp-ho", "freeze", "mobile", "newreno", "near"];
 
-/// What comes later changes nothing of the first handoff, whose transfer has ended, nor do more handoffs change those
+/// Later events change nothing of the first handoff, whose transfer has ended, nor do more handoffs change those
 /// before them.
 #[test]
 fn earlier_handoffs_are_what_they_are_without_later_ones() {

@@ -18,7 +18,7 @@ fn handoff(kind: Kind, flows: usize, new: &str, at: Nanos) -> Trace {
     trace(&e, at, &[&near]).remove(0)
 }
 
-/// Whose ACKs have a notice, and when they leave, from `completion` on.
+/// Flows whose ACKs have a notice, and when these leave, from `completion` on.
 fn told(trace: &Trace, completion: Nanos) -> Vec<(Nanos, u16)> {
     let told = |event: &segue_world::trace::Event| match &event.what {
         What::Sent(packet) if !packet.data && !packet.segment.option.is_empty() => {

@@ -21,7 +21,7 @@ fn traced(stack_name: &str, flows: usize, notice: NoticeMode, scheme_name: &str)
     trace(&e, AT, &[&scheme(scheme_name)]).remove(0)
 }
 
-/// What flow `flow`'s ACKs echo: the last stamp before the link was back, and all since then.
+/// Stamps that flow `flow`'s ACKs echo: the last stamp before the link was back, and all since then.
 fn echoes(trace: &Trace, flow: u16) -> (u32, Vec<u32>) {
     let mut all: Vec<(Nanos, u32)> = Vec::new();
     for event in &trace.events {

@@ -1,4 +1,4 @@
-//! What the mobile's user does while it hands over: uploads, applications, and what is measured of each class.
+//! Traffic of the mobile's user during handoffs: uploads, applications, and the measures of each class.
 
 use crate::support::{MS, cases, experiment, link, run, scheme};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn packet(kbps: u64) -> Nanos {
     1500 * 8 * MS / kbps
 }
 
-/// Who measures changes nothing.
+/// Measuring changes nothing.
 #[test]
 fn a_measured_download_is_the_same_download() {
     for kind in [Kind::Mbb, Kind::Bbm(700 * MS)] {
@@ -71,7 +71,7 @@ fn an_upload_takes_the_round_trips_that_physics_needs() {
     let last = (1500 + 40) * 8 * 2;
     let round = packet(400) + 30 * MS + 2 * 4 * MS + 100 * MS + 20 * MS + 40 * 8 * MS / 4000 + wired + last;
     let took = record.transfer.expect("complete");
-    // Of the first round trip some had passed at completion.
+    // Part of the first round trip had passed at completion.
     assert!(took > 2 * round && took <= 3 * round, "{took} {round}");
     assert_eq!(class(&record, Class::Upload).times, [Some(took)]);
     assert_eq!(record.link_time.total(), took);
@@ -123,7 +123,7 @@ fn an_outage_makes_frames_late() {
         let e = Experiment { kind: Kind::Bbm(SECOND), ..experiment("10mbit/20ms", "10mbit/20ms") };
         run(&with(call(), e), 5 * SECOND, &scheme("etcp-v1"))
     };
-    // Its sender does not wait for a timer. What it needs is a round trip, in which frames come late.
+    // Its sender does not wait for a timer. It needs a round trip, in which frames come late.
     assert!(class(&notified, Class::Video).late <= frames.late);
     assert!(class(&notified, Class::Video).stalled <= SECOND + 200 * MS);
 }
@@ -214,7 +214,7 @@ fn handoffs_in_a_row_share_out_the_time() {
     }
 }
 
-/// Who measures changes nothing, in a row neither; the last of them is followed until all has come.
+/// Measuring changes nothing, in a row neither; the last of them is followed until all has come.
 #[test]
 fn measured_handoffs_in_a_row_are_the_same_handoffs() {
     let series = Series { handoffs: 4, every: 3 * SECOND };

@@ -76,7 +76,7 @@ fn packets_are_duplicated_while_both_links_carry() {
     for &(side, time, copy) in &taken(&trace) {
         let other = |wanted| taken(&trace).iter().any(|&(side, _, number)| (side, number) == (wanted, copy));
         match side {
-            // What R had sent its way by then still comes.
+            // Packets that R had sent its way by then still come.
             Side::Old if time < at + 2 * MS => {}
             Side::Old => {
                 assert!(time <= at + SECOND + 3 * MS && other(Side::New));
@@ -91,7 +91,7 @@ fn packets_are_duplicated_while_both_links_carry() {
     assert!(trace.record.link_time.needless > 100 * MS, "{:?}", trace.record.link_time);
 }
 
-/// What one link loses comes by the other: with a copy on each nothing is sent again.
+/// A packet that one link loses comes by the other: with a copy on each nothing is sent again.
 #[test]
 fn a_copy_makes_good_the_loss_of_the_other() {
     let lossy = "2mbit/20ms,loss=20%";

@@ -79,7 +79,7 @@ pub fn stack(name: &str) -> StackProfile {
     StackProfile::named(name).unwrap_or_else(|| panic!("no stack {name}"))
 }
 
-/// Properties of whole runs: that part of the usual number of cases. What has failed is told by its values.
+/// Properties of whole runs: that part of the usual number of cases. A case that has failed is told by its values.
 pub fn cases(part: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases / part, failure_persistence: None, ..usual }

@@ -144,7 +144,7 @@ pub(crate) fn quotient(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { a / b }
 }
 
-/// What a time is shorter than another, percent of that.
+/// By how much a time is shorter than another, percent of the other.
 pub(crate) fn reduction(own: f64, other: f64) -> f64 {
     100.0 * (1.0 - quotient(own, other))
 }

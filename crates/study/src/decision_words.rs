@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(decision_in_words(&decision(Advice::default(), &[])), "no rule applies");
     }
 
-    /// Of a stack that is a kernel's, the programs' own acts have a cause where no rule has one.
+    /// On a kernel's stack, the programs' own acts have a cause where no rule has one.
     #[test]
     fn acts_of_the_programs_have_their_cause() {
         let ssthresh = |packets: u32| Advice { ssthresh: Some(packets), ..Advice::default() };

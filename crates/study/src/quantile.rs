@@ -123,7 +123,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_selection_is_that_of_the_sorted(
-            // Of one class, of many, and beyond all that happens; many alike.
+            // Times of one class, of many, and beyond all that happens; many alike.
             times in proptest::collection::vec(
                 proptest::collection::vec(prop_oneof![0..50u64, 0..50_000_000_000u64, Just(Nanos::MAX)], 0..20),
                 0..5,

@@ -25,7 +25,7 @@ pub fn routers(settings: &[(String, String)]) -> Result<Routers, RequestError> {
 }
 
 /// Refuses settings of routers that hold nothing: where no link breaks (`breaks`), and where neither a scheme nor
-/// `router-buffer` has them hold packets. Who says `router-buffer=off` knows it.
+/// `router-buffer` has them hold packets. A user who says `router-buffer=off` knows it.
 pub fn check_routers(
     settings: &[(String, String)],
     breaks: bool,

@@ -346,7 +346,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The mobile has helped, or its message has come. What it does several times in a row is told once.
+    /// The mobile has helped, or its message has come. Repetitions in a row are told once.
     fn act(&mut self, at: Nanos, flow: u16, act: &Act) {
         let who = if act.at_sender() { "the sender" } else { "the mobile" };
         let text = format!("{who} {act}");

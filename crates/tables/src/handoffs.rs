@@ -29,7 +29,7 @@ pub struct SweptHandoff {
     pub asked: Arc<Question>,
     /// The row of `--rows`.
     pub row: HandoffRow,
-    /// What is measured by class, by the names of the columns; `None` = infinite, or there was nothing.
+    /// Values of classes of traffic, by the names of their columns; `None` = infinite, or there was nothing.
     pub classes: Vec<(&'static str, Option<f64>)>,
 }
 

@@ -1,4 +1,4 @@
-//! What chance alone does to a median: bbr draws by lot, in the kernel anew in every run.
+//! The spread of a median by chance alone: bbr draws by lot, in the kernel anew in every run.
 
 use super::outcome;
 use super::scenario::Scenario;

@@ -264,7 +264,7 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
 mod tests {
     use super::*;
 
-    /// Two packets are out at completion; the goal is 100 beyond the second. What is sent again before does not count.
+    /// Two packets are out at completion; the goal is 100 beyond the second. Earlier retransmissions do not count.
     #[test]
     fn a_log_is_measured_from_completion() {
         let text = "6400 9 10 200 300 10 cubic 1 bbm 1 8.2\n\

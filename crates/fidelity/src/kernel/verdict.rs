@@ -265,7 +265,7 @@ mod tests {
         let timeouts = format!("{name}: mean absolute error of timeouts, at most 0.05: 0.1000");
         let first =
             format!("{name}: first data within 1 ms, at least 95 % of the handoffs: 9 of 10 (90.0 %)");
-        // What the simulator's bench lacks is not judged, nor what a table lacks.
+        // Measures that the simulator's bench or a table lacks are not judged.
         let mut few = comparison(RENO, change);
         for ours in &mut few.ours {
             (ours.first_rtx, ours.probes) = (f64::NAN, f64::NAN);

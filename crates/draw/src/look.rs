@@ -135,7 +135,7 @@ impl Look {
         Stroke::new(self.role(), 1.6).dashed(DASHES[usize::from(self.shade) % DASHES.len()])
     }
 
-    /// What a bar is filled with and how opaque; a hatching becomes a definition of the picture `id`.
+    /// Fill of a bar, and its opacity; a hatching becomes a definition of the picture `id`.
     pub(crate) fn fill(self, canvas: &mut Canvas, id: &str) -> (String, f64) {
         let (strokes, ground) = FILLS[usize::from(self.shade) % FILLS.len()];
         let paint = self.role().css();
@@ -156,7 +156,7 @@ impl Look {
 mod tests {
     use super::*;
 
-    /// What varies is seen without colour, and leaves the hue alone.
+    /// Shades are told apart without colour, and keep the hue.
     #[test]
     fn series_of_one_scheme_share_its_hue_and_differ_in_all_else() {
         let look = Look::new(Hue::Blue, Marker::Square);

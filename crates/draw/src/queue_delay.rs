@@ -53,7 +53,7 @@ const TARGET_LINE: Stroke = Stroke::new(palette::BOUND, 1.2).dashed("6 2");
 const MARKERS: usize = 6;
 
 impl QueueDelay {
-    /// What is dropped or marked is shown at the delay of the time.
+    /// Drops and marks are shown at the delay of their time.
     fn at(&self, time: f64) -> Point {
         let before = self.delays.partition_point(|point| point.time <= time);
         Point::new(time, before.checked_sub(1).map_or(0.0, |index| self.delays[index].value))

@@ -447,7 +447,7 @@ fn groups_at_one_position_stand_side_by_side() {
     assert_eq!(apart.svg(size).matches("links bound: ").count(), 4);
 }
 
-/// Whatever the values and the size of a chart, its vertical axis has two numbers or more.
+/// A chart's vertical axis has two numbers or more, whatever the values and the size.
 #[test]
 fn every_chart_has_numbers_on_its_axis() {
     for (spacing, least, most) in [

@@ -1,6 +1,6 @@
-//! A trace as a data file of Flent (The FLExible Network Tester; format version 4, "The Data File Format" of its
-//! manual), which its plots and its comparisons read: the test `tcp_ndown`, as a host sees it that has the mobile's
-//! place. Of that test it has the rates of all downloads, and no ping, because nobody pings here.
+//! A trace as a data file for the plots and comparisons of Flent (The FLExible Network Tester). Format: version 4,
+//! "The Data File Format" of its manual. The test is `tcp_ndown`, as a host in the mobile's place sees it. It has that
+//! test's rates of all downloads, and no ping, because nobody pings here.
 
 use segue_study::explain::SchemeTrace;
 use segue_study::story::headline;

@@ -25,8 +25,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of a command line, the program's name first: without what only says how the work is done and shown. Pages
-    /// print the rest, and are the same on any number of threads.
+    /// Takes a command line, the program's name first. Leaves out options that only say how the work is done and shown.
+    /// Pages print the rest, and are the same on any number of threads.
     pub fn of(words: Vec<String>, version: &'static str) -> Self {
         Self { command: shell_words::join(without(words, &MANNER)), version }
     }
@@ -162,7 +162,7 @@ impl Provenance {
     }
 
     /// The same as lines that begin a CSV file, `# KEY: VALUE`: `read_csv(..., comment = "#")` of pandas and
-    /// `read.csv(..., comment.char = "#")` of R pass over them. What is no single word is JSON.
+    /// `read.csv(..., comment.char = "#")` of R pass over them. A value that is no single word is JSON.
     ///
     /// Errors: of the JSON writer.
     pub fn comments(&self) -> Result<String, serde_json::Error> {

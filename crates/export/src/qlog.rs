@@ -119,7 +119,7 @@ impl Log {
     fn event(&mut self, told: &SchemeTrace, flow: u16, at: Nanos, what: &What) {
         match what {
             What::Sent(packet) if packet.data && packet.flow == flow => self.sent(told, at, packet),
-            // Of several copies the first counts.
+            // The first of several copies counts.
             What::Received { packet, arrival }
                 if packet.data && packet.flow == flow && *arrival != Some(Arrival::Duplicate) =>
             {

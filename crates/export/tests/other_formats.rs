@@ -91,7 +91,7 @@ fn qlog_has_every_transmission_once_and_acknowledges_what_was_sent() {
                 _ => {}
             }
         }
-        // Whatever the cumulative ACK says was brought by one transmission each; the SYN is packet 0.
+        // Each packet that the cumulative ACK covers was brought by one transmission; the SYN is packet 0.
         let targets = u64::from(told.trace.record.acknowledged[flow]);
         assert!(acknowledged.len() as u64 >= targets, "{} of {targets}", acknowledged.len());
         let metrics = named("recovery:metrics_updated");

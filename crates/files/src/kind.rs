@@ -14,7 +14,7 @@ pub fn plan(path: &str) -> Result<LabFile, FileError> {
     })
 }
 
-/// What is to be said of a file that is no plan, where it is another kind of file.
+/// The error for a file that is no plan, but of another known kind.
 fn recognised(path: &str) -> Option<FileError> {
     let source = Source::read(path, "").ok()?;
     let (what, command) = kind(&source.text)?;

@@ -70,7 +70,7 @@ pub struct LabWords {
     pub stays: Option<Several<String>>,
     /// Time before each handoff at which the mobile's window closes, with senders +freeze; "150ms" unless given.
     pub freeze_before: Option<Spanned<String>>,
-    /// Size of the file in a drive with nginx, as "20MB"; "20MB" unless given. Of the page in one with "page"; "2MB".
+    /// Size of the file in a drive with nginx; "20MB" unless given. With "page", that of all its files; "2MB".
     pub bytes: Option<Spanned<String>>,
 }
 

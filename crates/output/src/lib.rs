@@ -104,7 +104,7 @@ impl Output {
     }
 
     /// The same with a file beside it that tells of it: its name, and its content if it is to be there. Both are
-    /// written before either appears. What told of the old result goes first, so that no moment and no fault
+    /// written before either appears. The words about the old result go first, so that no moment and no fault
     /// leaves a result beside words about another. Only files have one beside them.
     pub fn finish_beside(
         self,

@@ -44,7 +44,7 @@ pub fn comparison_page(
     }
     .into_string();
     let numbers = numbers(comparison).into_string();
-    // What the contents have of each block, and what stories cite.
+    // The entries of the blocks in the contents, and the rules that stories cite.
     budget.must_take(head.len() + below.len() + numbers.len() + rules::MOST + 300 * comparison.groups.len());
     let mut charts = charts(comparison, presentation);
     let distributions = comparison.groups.iter().enumerate().map(|(index, group)| distribution(index, group));

@@ -237,7 +237,7 @@ fn queue_delay(
         timeline: Timeline { span: Some((0.0, seconds(drive.length))), ..Timeline::default() },
         plots: vec![QueueDelayPlot {
             label: format!("access links, {}", words.join(" and ")),
-            // Of several targets none is that of the line.
+            // None of several targets is that of the line.
             target: targets.first().copied().flatten().filter(|_| targets.len() == 1).map(seconds),
             courses: series.into_iter().zip(courses).map(course).collect(),
         }],

@@ -28,7 +28,7 @@ fn event<const N: usize>(name: &str, fields: [(&str, Value); N]) -> Value {
     event
 }
 
-/// What any packet may have: data have `seq` and `copy`, ACKs have `ack`.
+/// Fields that any packet may have: data have `seq` and `copy`, ACKs have `ack`.
 fn packet(event: Value) -> Value {
     let block = json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 });
     with(

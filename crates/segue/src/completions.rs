@@ -126,7 +126,7 @@ fn values(command: &str, argument: &str) -> Vec<String> {
         "schemes" => schemes().collect(),
         "stack" => stacks().collect(),
         "name" if command == "schemes" => schemes().chain(stacks()).collect(),
-        // What has a blank in it cannot be offered.
+        // A name with a blank in it cannot be offered.
         "name" if command == "explain" => names().into_iter().filter(|name| !name.contains(' ')).collect(),
         #[cfg(feature = "live")]
         "scheme" => segue_kernel::sender::SCHEMES.iter().map(|name| name.to_string()).collect(),

@@ -189,7 +189,7 @@ fn paper(number: &str, screen: &Screen) -> Option<String> {
     Some(text)
 }
 
-/// What is to be cited of this paper.
+/// The citation of this paper.
 fn reference(number: &str) -> Option<String> {
     list_item(&format!("* {number}: ")).map(|item| item.replace('*', ""))
 }
@@ -433,7 +433,7 @@ mod tests {
         }
     }
 
-    /// Whoever has a setting is named, and the page is there.
+    /// Every scheme that has a setting is named, and the page is there.
     #[test]
     fn a_setting_names_all_its_schemes_and_its_page() {
         let enact = told("enact");

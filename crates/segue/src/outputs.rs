@@ -74,7 +74,7 @@ fn beside_tables<'a>(
     let files: Vec<PathBuf> = tables.map(metadata_file).collect();
     for file in &files {
         let is_ours = |found: Vec<u8>| is_metadata(&String::from_utf8_lossy(&found));
-        // What is there and no file is not read: a pipe would never end.
+        // Something that is no regular file is not read: a pipe would never end.
         let in_the_way = match std::fs::metadata(file) {
             Ok(found) => !found.is_file() || !std::fs::read(file).is_ok_and(is_ours),
             Err(_) => false,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// A run that takes longer is announced.
 const LONG: Duration = Duration::from_secs(10);
-/// What is done by then tells how long all of it takes.
+/// The work done by then tells how long all of it takes.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 /// From one line to the next.
 const EACH: Duration = Duration::from_secs(30);
@@ -112,7 +112,7 @@ fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "segue: {line}");
 }
 
-/// What is said of a run, and when. It knows no clock: it is told how long the run has lasted.
+/// The lines about a run, and when they are due. It knows no clock: it is told how long the run has lasted.
 #[derive(Clone, Debug)]
 struct Account {
     count: u64,
@@ -172,7 +172,7 @@ impl Account {
         Some(format!("{done} of {} {} after {}{left}", self.count, self.of, words(elapsed)))
     }
 
-    /// What is said when all is done.
+    /// The line when all is done.
     fn last(&self, elapsed: Duration, done: u64) -> Option<String> {
         let long = elapsed >= LONG && done >= self.count;
         long.then(|| format!("{} {} took {}", self.count - self.before, self.of, words(elapsed)))

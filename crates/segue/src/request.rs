@@ -11,7 +11,7 @@ use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKin
 pub(crate) fn link(word: &str) -> Result<AccessLink, Failure> {
     AccessLink::parse(word)
         .or_else(|as_written| match meant_trace(word) {
-            // What is wrong with the file counts more than a blank.
+            // A fault of the file counts more than a blank.
             Some(trace) => AccessLink::parse(&trace),
             None => AccessLink::parse(&meant_link(word)).map_err(|_| as_written),
         })

@@ -132,7 +132,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         let lines = traces.iter().map(|told| trace_lines(told, Some(&origin)));
         lines.collect::<Result<String, _>>().map_err(Failure::ours)
     })?;
-    // Who asks for files reads them; the log comes where it is asked for, or nothing else is.
+    // A user who asks for files reads them; the log comes where it is asked for, or nothing else is.
     let files = [&args.json, &args.report, &args.pcap, &args.qlog, &args.xplot, &args.flent];
     let into_files = files.iter().any(|to| to.is_some());
     if args.story || args.all || !into_files {

@@ -1,4 +1,4 @@
-//! What the user's traffic meets, by class: a table below that of the transfers (docs/reference/traffic.md).
+//! Measures of the user's traffic, by class: a table below that of the transfers (docs/reference/traffic.md).
 
 use crate::layout::{self, Cell, Paint, Side, wrapped};
 use segue_study::measure::{OPTIONAL, has};

@@ -199,7 +199,7 @@ fn a_bad_address_is_explained_on_the_page() {
         said.as_str().is_some_and(|said| said.contains("`etpc`") && said.contains("did you mean `etcp`")),
         "{said}"
     );
-    // What the page shows in its place is what it says, what the controls say, and what the address says now.
+    // The words, the result, the controls and the address now agree on the value in its place.
     assert!(
         said.as_str()
             .is_some_and(|said| said.contains("The page shows sack in place of `schemes=sack,etpc`.")),
@@ -311,7 +311,7 @@ fn the_page_fits_every_width_in_light_and_dark() {
         assert_eq!(list(browser.evaluate(SMALL_TEXT)), [""; 0], "{place}");
         let overflow = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
         assert!(overflow.as_i64() <= Some(0), "{place}: {overflow} px too wide");
-        // Whoever moves a slider sees the answer; on a narrow screen it stands below the controls.
+        // A user who moves a slider sees the answer; on a narrow screen it stands below the controls.
         let in_sight = "(() => { const box = document.getElementById('said').getBoundingClientRect();
             return box.height > 0 && box.top >= 0 && box.bottom <= innerHeight; })()";
         assert_eq!(browser.evaluate(in_sight), true, "{place}: the answer is out of sight");

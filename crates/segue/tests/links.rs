@@ -118,7 +118,7 @@ fn a_trace_is_never_in_memory_as_a_whole() {
         let mut shell = Command::new("sh");
         shell.current_dir(folder.path()).args(["-c", &line, env!("CARGO_BIN_EXE_segue")]).output().unwrap()
     };
-    // What the program needs for a trace of no size.
+    // The memory that the program needs for a trace of no size.
     let fits = |megabytes: &u64| limited(*megabytes, "trace-links 1mbit/1ms --out small").status.success();
     let needs = (1..64).map(|step| step * 8).find(fits).expect("some memory");
     let told = stdout(&limited(needs + 8, "trace-links 1gbit/1ms,up=1mbit --out big"));

@@ -210,7 +210,7 @@ fn combinations_that_cannot_be_are_refused() {
     }
 }
 
-/// What a page lists as a setting of a stack can be set there, and what can be set is listed.
+/// A page lists all settings of a stack that can be set there, and no others.
 #[test]
 fn a_scheme_lists_the_settings_of_its_stack() {
     let of_stacks = [

@@ -135,7 +135,7 @@ fn units_are_units() {
     }
 }
 
-/// What a command prints that has to succeed.
+/// The output of a command that has to succeed.
 fn said(command: &mut Command) -> String {
     let output = command.output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

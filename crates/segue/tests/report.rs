@@ -228,7 +228,7 @@ fn told(words: &str, name: &str) -> f64 {
     number.parse().unwrap_or_else(|_| panic!("{name}: {words}"))
 }
 
-/// What is under the graphs that are shown, whose titles begin so.
+/// The words under the graphs that are shown and whose titles begin so.
 fn under(browser: &mut Browser, title: &str) -> Vec<String> {
     let words = format!(
         "[...document.querySelectorAll('.timed svg')].filter(svg => svg.querySelector('title').textContent\
@@ -276,7 +276,7 @@ fn graphs_share_a_cursor_with_values_and_can_be_looked_at_closer() {
         let check = |browser: &mut Browser, time: f64| {
             for (index, scheme) in ["sack", "etcp"].into_iter().enumerate() {
                 let states = states(&lines, scheme);
-                // What is shown has three decimals: it may be either side of a change.
+                // The time shown has three decimals: it may be either side of a change.
                 let around = |of: fn(&(f64, f64, f64)) -> f64, told: f64, least: f64| {
                     let known = states.iter().filter(|state| state.0 <= time + 0.01);
                     let last = known.clone().rev().find(|state| state.0 < time - 0.01);
@@ -350,8 +350,8 @@ fn graphs_share_a_cursor_with_values_and_can_be_looked_at_closer() {
     }
 }
 
-/// Of an outage of 8 s: under the cursor stands how long the stall lasts that its bar's title tells, and a page without a
-/// managed queue shows no delay in one.
+/// The stall of an outage of 8 s is as long under the cursor as in its bar's title. A page without a managed queue
+/// shows no queueing delay.
 #[test]
 #[ignore = "needs chromium"]
 fn stalls_and_queueing_delays_stand_above_the_schemes() {

@@ -6,7 +6,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// What `segue` prints where a line has `width` columns.
+/// The output of `segue` where a line has `width` columns.
 fn printed(width: Option<u16>, words: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
     command.args(words).env("XDG_CONFIG_HOME", "/proc/nowhere").env_remove("COLUMNS");
@@ -218,7 +218,7 @@ fn reports_about_a_machine_fit() {
     for width in [None, Some(80), Some(100), Some(120)] {
         let text = printed(width, &["doctor"]);
         assert_fits(width.unwrap_or(80).into(), &["doctor"], &text);
-        // What was found can be copied: no word is cut.
+        // Findings can be copied: no word is cut.
         for word in told["features"].as_array().expect("a list").iter().flat_map(|feature| {
             ["name", "found", "needed_for", "without"]
                 .map(|field| feature[field].as_str().expect("text").to_string())

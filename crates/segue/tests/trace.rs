@@ -353,7 +353,7 @@ fn a_very_slow_link_is_neither_silent_nor_done() {
     assert!(page.contains(">not done</text>") && !page.contains(">400.0 s</text>"));
 }
 
-/// Who asks for files alone reads files.
+/// A user who asks for files alone gets files alone.
 #[test]
 fn a_log_comes_where_nothing_else_is_asked_for_or_with_its_word() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What the user does, `--traffic`, as a user meets it.
+//! The user's traffic, `--traffic`, on the command line.
 
 mod folder;
 
@@ -131,7 +131,7 @@ fn neighbours_may_share_the_links() {
             assert!(row["neighbours"]["undisturbed_bytes"].as_f64() > Some(0.0), "{traffic}");
             let class = traffic.split([',', '(']).next().expect("a word").replace("both", "upload");
             assert!(row[&class]["count"].as_f64() > Some(0.0), "{traffic}: {row}");
-            // Of more than a packet in 600 none is under way for less than both links' delay.
+            // Every packet is under way for longer than the delay of the faster link.
             assert!(row[&class]["delay_p95_s"].as_f64() > Some(0.02), "{traffic}: {row}");
         }
     }
@@ -169,7 +169,7 @@ fn several_handoffs_have_a_part_each() {
     assert!(told.contains("12 handoffs"), "{told}");
 }
 
-/// What was refused beside other traffic than downloads.
+/// Schemes of the mobile and of routers run beside traffic other than downloads.
 #[test]
 fn the_mobile_acts_beside_all_traffic() {
     let folder = tempfile::tempdir().unwrap();

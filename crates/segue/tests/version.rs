@@ -101,7 +101,7 @@ fn the_version_names_the_commit_and_the_features() {
     assert_eq!(said("--version"), format!("{expected}features: {list}\n"));
 }
 
-/// Whoever cites it, or looks for what has changed, finds this version.
+/// Citation and changelog have this version.
 #[test]
 fn the_version_is_told_everywhere() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");

@@ -49,7 +49,7 @@ fn close(open: &mut String, text: &mut String, width: usize) {
     }
 }
 
-/// A line of a listing. What does not fit stands below, further in.
+/// A line of a listing. The part that does not fit stands below, further in.
 fn listing(line: &str, width: usize) -> String {
     match line.chars().count() <= width {
         true => format!("{line}\n"),
@@ -94,7 +94,7 @@ pub fn without_links(text: &str, folder: &str) -> String {
     out + rest
 }
 
-/// What stands before the first link, its text, its place, and what follows.
+/// The text before the first link, the link's text, its place, and the text behind it.
 fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
     let (head, tail) = text.split_once("](")?;
     let (before, label) = head.rsplit_once('[')?;

@@ -111,7 +111,7 @@ fn lines_of_traces_are_as_their_schema_says() {
             let event = value["event"].as_str().expect("an event");
             let lines: &mut u32 = seen.entry(event.to_string()).or_default();
             *lines += 1;
-            // There are tens of thousands of packets. What is rare is all looked at.
+            // There are tens of thousands of packets. Rare events are all looked at.
             if *lines > 500 && !lines.is_multiple_of(50) {
                 continue;
             }

@@ -110,7 +110,7 @@ def part(version: str, text: str, path: str, fingerprint: str, number: int) -> b
 
 
 def compute(plan: SweepPlan, store: SweepStore, client: Client, progress: Progress | None) -> None:
-    """Computes what is missing. Whatever ends it, parts that have come are kept and tasks that have not are given up."""
+    """Computes the missing parts. However it ends, parts that have come are kept and the other tasks are cancelled."""
     missing = store.missing()
     finished = plan.handoffs - sum(map(plan.handoffs_of, missing))
     # Workers have other working directories.

@@ -48,7 +48,7 @@ help:
 	@echo 'make linux-fidelity  the second part of it alone'
 	@echo 'make linux-reference ARGS=...  the kernel itself in a handoff, packet by packet beside the stack linux-6.12'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
-	@echo 'make lint         formatting, the prose of the pages, and clippy with warnings denied'
+	@echo 'make lint         formatting, the prose of pages and comments, and clippy with warnings denied'
 	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'
 	@echo 'make install      the programs, their pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'

@@ -1,4 +1,4 @@
-"""What the papers' analytic models compute (docs/papers/models.md)."""
+"""The analytic models of the papers (docs/papers/models.md)."""
 
 from ._segue import TcpHo, lcfd, tcp_ho
 

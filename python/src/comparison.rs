@@ -167,7 +167,7 @@ pub fn compare(
 /// (docs/guide/drives.md).
 ///
 /// Parameters
-///     path: the file, TOML. What its `[output]` names is not written.
+///     path: the file, TOML. The files that its `[output]` names are not written.
 ///     points: at most so many handoff times per seed, evenly spread; for drives at most so many seeds.
 ///     threads: all cores unless given. The result does not depend on it.
 ///     rows: keep the single handoffs, some 200 bytes each.

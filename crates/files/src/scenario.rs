@@ -57,7 +57,7 @@ pub struct Scenario {
     /// Long downloads of other users on each access link, as in segue compare --neighbours: 3 or "3 cubic".
     #[schemars(with = "Option<SettingWord>")]
     pub neighbours: Option<Spanned<SettingWord>>,
-    /// What the user does, measured by class, as in segue compare --traffic: "download,video,page".
+    /// Traffic of the user, measured by class, as in segue compare --traffic: "download,video,page".
     #[schemars(with = "Option<String>")]
     pub traffic: Option<Spanned<String>>,
     /// Handoffs in a row, each counted for itself, as in segue compare --handoffs; 1 unless given.

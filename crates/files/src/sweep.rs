@@ -41,7 +41,7 @@ pub struct Sweep {
     pub flows: Option<Several<usize>>,
     /// Long downloads of other users on each access link: 3, "3 cubic" or a list; none unless given.
     pub neighbours: Option<Several<SettingWord>>,
-    /// What the user does, measured by class, as in segue compare --traffic: "download,video,page" or a list.
+    /// Traffic of the user, measured by class, as in segue compare --traffic: "download,video,page" or a list.
     pub traffic: Option<Several<String>>,
     /// Handoffs in a row, each a row of its own: a number or a list; 1 unless given.
     pub handoffs: Option<Several<SettingWord>>,

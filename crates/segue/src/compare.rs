@@ -38,7 +38,7 @@ pub struct CompareArgs {
     /// Time between the starts of two handoffs in a row
     #[arg(long, value_name = "TIME", requires = "handoffs", allow_hyphen_values = true)]
     pub every: Option<String>,
-    /// What the user does, each measured by itself: a list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page
+    /// Traffic of the user, each class measured by itself: a list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page
     #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
     pub traffic: Option<String>,
     /// Let connections run this long first; handoff times count from the end of the warm-up

@@ -32,7 +32,7 @@ pub struct TraceArgs {
     /// Number of flows
     #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: usize,
-    /// What the user does beside the downloads whose packets are shown; a list as for `segue compare`, with download in it
+    /// Traffic beside the downloads whose packets are shown; a list as for `segue compare`, with download in it
     #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
     pub traffic: Option<String>,
     /// Print all events since the flows began, not only those since the handoff; also if files are written

@@ -48,7 +48,7 @@ pub enum NoticeWord {
 }
 
 choices! {
-/// What a handoff does to the mobile's address.
+/// Effect of a handoff on the mobile's address.
 pub enum Address {
     /// It stays, and connections with it.
     Keep = "keep",

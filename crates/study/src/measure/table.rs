@@ -196,7 +196,7 @@ measures! {
     }
 
     optional {
-        /// What the neighbours on the new link receive in 2 s after completion, or as asked (`--neighbours`).
+        /// Data that the neighbours on the new link receive in 2 s after completion, or as asked (`--neighbours`).
         neighbours: NeighboursKept = |all| all.neighbours() => {
             kept as neighbours_kept, TimesUndisturbed,
                 "bytes over those without the handoff, all handoffs together; infinite if there were none";

@@ -1,8 +1,6 @@
 //! `backoff-reset` (algorithms.md, 11.1) on the kernel's sender, by hand.
 
-mod line;
-
-use line::{Line, MS, link};
+use crate::line::{Line, MS, link};
 
 /// A round trip of 50 ms; ten packets are out when the network goes. The RTO is 250 ms, and the probe and two timeouts
 /// come in 3 s, or three: the timer is then at 2 s or more.

@@ -1,8 +1,6 @@
 //! `careful-resume` (algorithms.md, 11.3): vector 52, the examples of RFC 9959, and its conditions, by hand.
 
-mod line;
-
-use line::{Line, MS};
+use crate::line::{Line, MS};
 use segue_handoff::{Link, Notice, Scheme};
 use segue_tcp::advice::{KernelView, Pace};
 use segue_tcp::{Advice, Advisor, View};

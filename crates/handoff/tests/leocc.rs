@@ -1,8 +1,6 @@
 //! `leocc` (algorithms.md, 11.6): when its flag is up. The control and its filter (vector 54) are in `segue-tcp`.
 
-mod line;
-
-use line::{Line, MS};
+use crate::line::{Line, MS};
 use segue_handoff::{Clock, Scheme};
 use segue_tcp::{Advice, Advisor};
 

@@ -1,7 +1,5 @@
 //! A sender on Linux: what its programs do with a notice beside asking the policy (bpf/sender/), by hand.
 
-mod line;
-
 use segue_handoff::{Notice, Scheme};
 use segue_policy::Link;
 use segue_tcp::advice::{Anew, KernelView};
@@ -53,7 +51,7 @@ fn timed_out() -> View {
             delivered: 1_000,
             lost: 20,
             min_rtt_us: 670_000,
-            ..line::unused()
+            ..crate::line::unused()
         }),
     }
 }

@@ -1,8 +1,6 @@
 //! `quic-reset` (algorithms.md, 11.2) on the kernel's sender, by hand: vectors 50 and 51.
 
-mod line;
-
-use line::{Line, MS, link};
+use crate::line::{Line, MS, link};
 
 const NO_WAIT: [(&str, &str); 1] = [("validation", "off")];
 

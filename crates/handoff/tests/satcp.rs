@@ -1,8 +1,6 @@
 //! `satcp` (algorithms.md, 11.4): when its flag is up. The curve is vector 53, in `segue-tcp`.
 
-mod line;
-
-use line::{Line, MS};
+use crate::line::{Line, MS};
 use segue_handoff::{MobileRule, Scheme};
 use segue_tcp::{Advice, Advisor};
 

@@ -1,8 +1,6 @@
 //! `segue explore` as it is met from a shell and by a program.
 
-mod explorer;
-
-use explorer::{Server, run, segue};
+use crate::explorer::{Server, run, segue};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;

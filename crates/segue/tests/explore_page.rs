@@ -1,10 +1,7 @@
 //! The page of `segue explore` in a browser, at four widths, in light and dark.
 
-mod browser;
-mod explorer;
-
-use browser::Browser;
-use explorer::{Server, run, segue};
+use crate::browser::Browser;
+use crate::explorer::{Server, run, segue};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Words of links on the command line and in scenario files, `segue links`, `segue trace-links`.
 
-mod folder;
-
-use folder::{segue, stdout};
+use crate::folder::{segue, stdout};
 use std::path::Path;
 use std::process::Command;
 

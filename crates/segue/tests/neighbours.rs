@@ -1,8 +1,6 @@
 //! Users who share the access links, `--neighbours`, as a user meets them.
 
-mod folder;
-
-use folder::{asked as segue, rows, stdout};
+use crate::folder::{asked as segue, rows, stdout};
 use std::path::Path;
 
 const LINKS: [&str; 3] = ["compare", "4mbit/20ms", "4mbit/30ms"];

@@ -1,8 +1,6 @@
 //! Handoffs to another address, `--address`, as a user meets them.
 
-mod folder;
-
-use folder::{asked as segue, rows, stdout};
+use crate::folder::{asked as segue, rows, stdout};
 
 const LINKS: [&str; 5] = ["compare", "4mbit/20ms", "2mbit/30ms", "--at", "2s..5s/1s"];
 /// The same as a file.

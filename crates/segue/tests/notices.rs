@@ -1,8 +1,6 @@
 //! Notices that err, `--notice-error`, as a user meets them.
 
-mod folder;
-
-use folder::{segue, stdout};
+use crate::folder::{segue, stdout};
 
 const HANDOFFS: &str = "compare 2mbit/30ms 6mbit/60ms --at 1s..4s/0.5s --seeds 2 --schemes sack,near";
 const ERROR: &str = "--notice-error rate=4x,delay=30ms,late=200ms";

@@ -1,8 +1,6 @@
 //! The pages as a reader meets them: in a browser, at three widths, in light and dark.
 
-mod browser;
-
-use browser::Browser;
+use crate::browser::Browser;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

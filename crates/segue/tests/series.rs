@@ -1,8 +1,6 @@
 //! Several handoffs in one run, `--handoffs` and `--every`, as a user meets them.
 
-mod folder;
-
-use folder::{asked as segue, rows, stdout};
+use crate::folder::{asked as segue, rows, stdout};
 
 const LINKS: [&str; 3] = ["compare", "4mbit/20ms", "2mbit/30ms"];
 const HOW: [&str; 6] = ["--at", "2s..5s/1s", "--seeds", "2", "--json", "-"];

@@ -1,8 +1,6 @@
 //! The user's traffic, `--traffic`, on the command line.
 
-mod folder;
-
-use folder::{asked as segue, rows, stdout};
+use crate::folder::{asked as segue, rows, stdout};
 
 const LINKS: [&str; 3] = ["compare", "4mbit/20ms", "4mbit/30ms"];
 const HOW: [&str; 4] = ["--at", "2s..3s/1s", "--schemes", "sack,etcp-v1"];

@@ -1,10 +1,7 @@
 //! A receiver that closes its window before an outage and opens it after it (algorithms.md, 4.5), too
 //! early, too late or not at all: nothing deadlocks, and foreseen in time it costs no packet.
 
-#[allow(dead_code)] // properties.rs uses the rest
-mod pair;
-
-use pair::{Change, Fate, MS, Pair, Plan};
+use crate::pair::{Change, Fate, MS, Pair, Plan};
 use proptest::prelude::*;
 use segue_tcp::profile::{FREEBSD5_NEWRENO, PROFILES};
 use segue_tcp::{Sender, StackProfile};

@@ -1,8 +1,6 @@
 //! Invariants of every stack, whatever the path, the receiver and an adviser do.
 
-mod pair;
-
-use pair::{Change, Fate, MS, Pair, Plan};
+use crate::pair::{Change, Fate, MS, Pair, Plan};
 use proptest::prelude::*;
 use proptest::sample::select;
 use segue_tcp::advice::MinRto;

@@ -1,0 +1,34 @@
+//! The command line as a user meets it: one program. Tables on a screen, `run` and schemas have their own.
+
+mod bench_settings;
+mod browser;
+mod cli;
+mod diff;
+mod documents;
+mod enact;
+mod explore;
+mod explore_page;
+mod explorer;
+mod folder;
+mod kernel;
+mod lab;
+mod lab_cost;
+mod links;
+mod linux;
+mod linux_schemes;
+mod measures;
+mod model;
+mod neighbours;
+mod new_address;
+mod notices;
+mod packaging;
+mod repeat;
+mod report;
+mod reproduce;
+mod series;
+mod sweep;
+mod trace;
+mod traffic;
+mod two_links;
+mod version;
+mod words;

@@ -40,10 +40,14 @@ pub fn name_own_links() -> Result<(), FileError> {
 
 fn name_links_of(source: &Source) -> Result<(), FileError> {
     let Links { links } = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
+    // In the order of the file: where two have one name, the later one is wrong.
+    let mut links: Vec<_> = links.into_iter().collect();
+    links.sort_by_key(|(name, _)| name.span().start);
     let own = links.iter().map(|(name, link)| (name.get_ref().clone(), link.get_ref().clone())).collect();
-    segue_world::access::name_links(own).map_err(|(index, error)| {
-        let span = links.values().nth(index).map_or(0..0, Spanned::span);
-        source.at(span, error.to_string())
+    segue_world::access::name_links(own).map_err(|error| {
+        let (name, link) = &links[error.index];
+        let span = if error.of_name { name.span() } else { link.span() };
+        source.at(span, error.problem.to_string())
     })
 }
 
@@ -55,10 +59,13 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         for (text, part) in [
-            ("[links]\nlte = \"1mbit/1ms\"", "links.toml, line 2, column 7: link `lte`: the name is taken"),
-            ("[links]\nWLAN = \"1mbit/1ms\"", "line 2, column 8: link `WLAN`: the name is taken"),
-            ("[links]\nhome = \"1mbit/1ms\"\nHome = \"2mbit/1ms\"", "link `home`: the name is taken"),
-            ("[links]\n\"a b\" = \"1mbit/1ms\"", "line 2, column 9: link `a b`: bad name"),
+            ("[links]\nlte = \"1mbit/1ms\"", "links.toml, line 2, column 1: link `lte`: the name is taken"),
+            ("[links]\nWLAN = \"1mbit/1ms\"", "line 2, column 1: link `WLAN`: the name is taken"),
+            (
+                "[links]\nhome = \"1mbit/1ms\"\n  Home = \"2mbit/1ms\"",
+                "line 3, column 3: link `Home`: the name is taken",
+            ),
+            ("[links]\n\"a b\" = \"1mbit/1ms\"", "line 2, column 1: link `a b`: bad name"),
             ("[links]\na = \"1mbit\"", "line 2, column 5: unknown link `1mbit`"),
             ("[links]\na = \"lte\"\nb = \"a,loss=1%\"", "line 3, column 5: unknown link `a,loss=1%`"),
             ("[links]\na = \"trace:x\"", "line 2, column 5: link `a`: a trace has no name"),

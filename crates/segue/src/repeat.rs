@@ -1,17 +1,19 @@
 //! `segue repeat`: asks the question of a result again, and compares the answers.
 
 use crate::screen::Screen;
-use crate::{Failure, compare, diff, layout, outputs, print};
+use crate::{Failure, compare, diff, layout, outputs, print, warn};
 use clap::Args;
 use segue_console::printable;
 use segue_export::{
-    Document, LinkRecord, Provenance, Question, comparison_csv, comparison_json, digest, handoffs_csv,
-    metadata_file, origin_in_comments, origin_in_metadata, without_comments,
+    DirectionRecord, Document, LinkRecord, Provenance, Question, comparison_csv, comparison_json, digest,
+    handoffs_csv, metadata_file, origin_in_comments, origin_in_metadata, without_comments,
 };
 #[cfg(feature = "files")]
 use segue_study::drive::DriveRow;
 use segue_study::{Comparison, Difference, Row};
+use segue_world::access::adopt_links;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -41,6 +43,7 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         )));
     };
     check_files(name, origin)?;
+    adopt_names(name, origin)?;
     let answer = Answer::to(name, origin, false, args.threads, screen)?.rows()?;
     let total = answer.len().max(document.rows.len());
     let same = answer.iter().zip(&document.rows).filter(|(now, then)| now == then).count();
@@ -115,6 +118,7 @@ impl<'a> CsvResult<'a> {
 fn repeat_table(args: &RepeatArgs, then: &CsvResult, program: &str, screen: &Screen) -> Result<(), Failure> {
     let CsvResult { name, origin, table } = then;
     check_files(name, origin)?;
+    adopt_names(name, origin)?;
     let head = table.lines().next().unwrap_or_default();
     let answers = Answer::to(name, origin, true, args.threads, screen)?.tables()?;
     let Some(now) = answers.iter().find(|answer| answer.lines().next() == Some(head)) else {
@@ -170,17 +174,37 @@ fn check_files(name: &str, origin: &Provenance) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Takes the meanings of links that have no name on this machine from the result, and says so.
+fn adopt_names(name: &str, origin: &Provenance) -> Result<(), Failure> {
+    let told = origin.links.iter().filter_map(|(text, link)| {
+        let head = text.split(',').next()?;
+        Some((head.to_string(), link.meaning.clone()?))
+    });
+    let told: BTreeSet<(String, String)> = told.collect();
+    let adopted = adopt_links(told).map_err(|error| Failure::User(format!("{name}: {}", error.problem)))?;
+    warn(adopted.iter().map(|(link, meaning)| {
+        format!("no link is called `{link}` here; it is `{}`, as {name} says", printable(meaning))
+    }));
+    Ok(())
+}
+
 /// Refuses to repeat what was asked of other links: a name may stand for another one now.
 fn check_links(name: &str, origin: &Provenance, now: &Provenance) -> Result<(), Failure> {
     let differs = now.links.iter().find(|(text, link)| origin.links.get(*text) != Some(link));
     let Some((text, link)) = differs else { return Ok(()) };
-    let meaning = |link: Option<&LinkRecord>| match link {
-        Some(LinkRecord { meaning: Some(meaning), .. }) => format!("`{}`", printable(meaning)),
-        Some(link) => format!("{} bit/s down", link.down.rate_bps),
-        None => "nothing".to_string(),
+    let then = origin.links.get(text);
+    let same_words = then.is_some_and(|then| then.meaning == link.meaning);
+    let told = |link: &LinkRecord| match &link.meaning {
+        Some(meaning) if !same_words => format!("`{}`", printable(meaning)),
+        _ => format!("{} down, {} up", in_numbers(&link.down), in_numbers(&link.up)),
     };
-    let (is, was) = (meaning(Some(link)), meaning(origin.links.get(text)));
+    let (is, was) = (told(link), then.map_or("nothing".to_string(), told));
     Err(Failure::User(format!("{name}: link `{text}` is {is} now; expected {was}, as it was then")))
+}
+
+fn in_numbers(direction: &DirectionRecord) -> String {
+    let DirectionRecord { rate_bps, delay_s, queue, queue_packets } = direction;
+    format!("{rate_bps} bit/s with {delay_s} s and a {} queue of {queue_packets} packets", printable(queue))
 }
 
 /// The answer that a question has now.

@@ -189,6 +189,53 @@ fn links_of_ones_own_have_names_everywhere() {
     done(folder, "explain A2");
 }
 
+/// A result of links that only its maker has named carries what they stand for.
+#[test]
+fn names_that_nobody_has_here_are_those_of_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir_all(folder.join("config/segue")).unwrap();
+    let file = folder.join("config/segue/links.toml");
+    std::fs::write(&file, "[links]\nhome = \"80mbit/5ms\"\ncar = \"lte,loss=0.5%\"\n").unwrap();
+    done(folder, "compare HOME car,jitter=1ms --both-ways --at 2s --json a.json --rows a.csv");
+    std::fs::remove_file(&file).unwrap();
+    for (result, rows) in [("a.json", 4), ("a.csv", 4)] {
+        let output = segue(folder, &format!("repeat {result}"));
+        let [told, said] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert!(
+            output.status.success() && told.starts_with(&format!("the same: {rows} rows")),
+            "{said}{told}"
+        );
+        assert_eq!(
+            said,
+            format!(
+                "segue: warning: no link is called `car` here; it is `lte,loss=0.5%`, as {result} says\n\
+                 segue: warning: no link is called `home` here; it is `80mbit/5ms`, as {result} says\n"
+            )
+        );
+    }
+    // A name that is given here is not another one for a result's sake.
+    std::fs::write(&file, "[links]\nhome = \"8mbit/5ms\"\n").unwrap();
+    assert!(refused(folder, "repeat a.json", 2).contains("link `home` is `8mbit/5ms` now"));
+    std::fs::remove_file(&file).unwrap();
+    let whole = read(folder, "a.json");
+    for (meaning, part) in [
+        ("trace:/dev/zero", "link `home`: a trace has no name"),
+        ("home,loss=1%", "unknown link `home,loss=1%`"),
+        ("80mbit", "unknown link `80mbit`"),
+        ("90mbit/5ms", "80000000"),
+    ] {
+        let mut document = whole.clone();
+        document["origin"]["links"]["home"]["meaning"] = meaning.into();
+        std::fs::write(folder.join("c.json"), document.to_string()).unwrap();
+        let output = segue(folder, "repeat c.json");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let line = said.lines().last().unwrap_or_default();
+        assert_eq!(output.status.code(), Some(2), "{meaning}: {said}");
+        assert!(line.contains("c.json: ") && line.contains(part), "{meaning}: {said}");
+    }
+}
+
 /// A table that is made again has no words of the older one beside it, and stays where they cannot be replaced.
 #[test]
 fn a_table_never_has_an_older_one_s_origin() {

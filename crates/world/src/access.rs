@@ -11,7 +11,7 @@ mod words;
 pub use error::LinkError;
 pub use features::{Aggregation, Features, Grant, Loss, Place, QueueWord, Tokens};
 pub use opportunities::opportunities_ms;
-pub use presets::{PRESETS, Preset, TODAY, name_links, own_links, variants};
+pub use presets::{NamingError, PRESETS, Preset, TODAY, adopt_links, name_links, own_links, variants};
 pub use queue_rule::QueueRule;
 pub use words::WORDS;
 

@@ -148,35 +148,71 @@ pub fn variants() -> impl Iterator<Item = (String, &'static str, &'static Preset
 /// Links that the user has named, and what they stand for.
 static OWN: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
+/// Names that a result brings with it, as they were where it was made.
+static ADOPTED: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+/// Why a link has no name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamingError {
+    /// Index of the wrong one.
+    pub index: usize,
+    /// Whether its name is wrong; else its meaning is.
+    pub of_name: bool,
+    /// The fault.
+    pub problem: LinkError,
+}
+
 /// Gives links names of the user's own, for the rest of the process. A meaning is RATE/DELAY or a preset, and words.
 /// A second call changes nothing.
 ///
 /// Errors: a name that is taken or has other characters than letters, digits, `.`, `_` and `-`; a meaning that is no
-/// link. The index is that of the wrong one.
-pub fn name_links(own: Vec<(String, String)>) -> Result<(), (usize, LinkError)> {
+/// link.
+pub fn name_links(mut own: Vec<(String, String)>) -> Result<(), NamingError> {
     if OWN.get().is_some() {
         return Ok(());
     }
-    for (index, (name, link)) in own.iter().enumerate() {
-        let wrong =
-            |problem: &str| (index, LinkError::Clash { link: name.clone(), problem: problem.to_string() });
+    check(&own)?;
+    own.sort();
+    let _ = OWN.set(own);
+    Ok(())
+}
+
+/// The same for names that only stand in a result, so that its question can be asked again where nobody has given them.
+/// Names that are known here keep their meaning. The names that came in are returned with their meanings.
+///
+/// Errors: as of [`name_links`].
+pub fn adopt_links(
+    told: impl IntoIterator<Item = (String, String)>,
+) -> Result<&'static [(String, String)], NamingError> {
+    let unknown: Vec<_> = told.into_iter().filter(|(name, _)| meaning(name).is_none()).collect();
+    check(&unknown)?;
+    Ok(ADOPTED.get_or_init(|| unknown))
+}
+
+/// Checks names and what they are to stand for.
+fn check(links: &[(String, String)]) -> Result<(), NamingError> {
+    for (index, (name, link)) in links.iter().enumerate() {
+        let wrong = |of_name, problem: &str| NamingError {
+            index,
+            of_name,
+            problem: LinkError::Clash { link: name.clone(), problem: problem.to_string() },
+        };
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(wrong("bad name; expected letters, digits, `.`, `_` and `-`"));
+            return Err(wrong(true, "bad name; expected letters, digits, `.`, `_` and `-`"));
         }
         // A word's case is forgiven: `WLAN` would be two links.
-        let earlier = &own[..index];
+        let earlier = &links[..index];
         if meaning(&name.to_lowercase()).is_some()
             || earlier.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
         {
-            return Err(wrong("the name is taken; expected one that `segue links` does not list"));
+            return Err(wrong(true, "the name is taken; expected one that `segue links` does not list"));
         }
         if link.starts_with("trace:") {
-            return Err(wrong("a trace has no name; expected RATE/DELAY or a preset, and words"));
+            return Err(wrong(false, "a trace has no name; expected RATE/DELAY or a preset, and words"));
         }
-        AccessLink::parse(link).map_err(|error| (index, error))?;
+        AccessLink::parse(link).map_err(|problem| NamingError { index, of_name: false, problem })?;
     }
-    let _ = OWN.set(own);
     Ok(())
 }
 
@@ -188,7 +224,11 @@ pub fn own_links() -> &'static [(String, String)] {
 /// The link that a name stands for.
 pub(super) fn meaning(name: &str) -> Option<&'static str> {
     let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, link)| *link);
-    let own = || own_links().iter().find(|(own, _)| own == name).map(|(_, link)| link.as_str());
+    let adopted = ADOPTED.get().map_or(&[][..], Vec::as_slice);
+    let own = || {
+        let mut all = own_links().iter().chain(adopted);
+        all.find(|(own, _)| own == name).map(|(_, link)| link.as_str())
+    };
     old.or_else(own).or_else(|| {
         TODAY.iter().find_map(|preset| {
             let ending = name.strip_prefix(preset.name)?;

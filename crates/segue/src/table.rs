@@ -98,14 +98,20 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
 }
 
 fn heading(plan: &Plan, group: &GroupResult) -> String {
-    let first = group.rows.first().and_then(|row| row.bound_s);
-    let same = group.same_bounds();
-    let bound = first
-        .filter(|_| same && group.experiment.flows > 0)
-        .map(|bound| format!("; bound {} s", time(Some(bound))));
+    let bound = bound(group).map(|bound| format!("; bound {bound} s"));
     let warnings = group.warnings();
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     format!("{}{}{}{warnings}", headline_of(group), conditions(plan, group), bound.unwrap_or_default())
+}
+
+/// The physical bound, or the least and the largest one where rows differ: stacks do, and in a series what earlier
+/// handoffs have left under way.
+fn bound(group: &GroupResult) -> Option<String> {
+    let bounds: Option<Vec<f64>> = group.rows.iter().map(|row| row.bound_s).collect();
+    let bounds = bounds.filter(|_| group.experiment.flows > 0)?;
+    let (least, most) = (bounds.iter().copied().reduce(f64::min)?, bounds.iter().copied().reduce(f64::max)?);
+    let [least, most] = [least, most].map(|bound| time(Some(bound)));
+    Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
 /// The stack and the notice, where they are not the usual ones.

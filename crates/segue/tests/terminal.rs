@@ -32,6 +32,40 @@ fn a_table_has_what_its_width_allows() {
     assert_eq!(printed(None, &question()), printed(Some(80), &question()), "a pipe has 80 columns");
 }
 
+/// Where rows have bounds of their own, as after an earlier handoff, the heading says from which to which.
+#[test]
+fn every_heading_has_its_bound() {
+    let words = "compare wlan hsdpa --kind soft --handoffs 3 --every 15s --at 1s..5s/1s";
+    let words: Vec<&str> = words.split(' ').collect();
+    for width in [80, 120, 200] {
+        insta::assert_snapshot!(format!("series_{width}"), printed(Some(width), &words));
+    }
+    let table = printed(None, &words);
+    let rows = printed(None, &[&words[..], &["--csv", "-"]].concat());
+    let mut lines = rows.lines();
+    let column = |name: &str| {
+        let head = rows.lines().next().expect("a head");
+        head.split(',').position(|column| column == name).expect("a column")
+    };
+    let (of_bound, of_handoff) = (column("bound_s"), column("handoff"));
+    let mut bounds = std::collections::BTreeMap::<String, Vec<f64>>::new();
+    lines.next();
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        bounds.entry(cells[of_handoff].into()).or_default().push(cells[of_bound].parse().expect("a time"));
+    }
+    assert_eq!(bounds.len(), 3);
+    let mut differ = 0;
+    for (handoff, bounds) in bounds {
+        let text = |bound: f64| format!("{bound:.3}");
+        let (least, most) = (text(bounds[0].min(bounds[1])), text(bounds[0].max(bounds[1])));
+        let bound = if least == most { least.clone() } else { format!("{least} to {most}") };
+        differ += usize::from(least != most);
+        assert!(table.contains(&format!(", handoff {handoff}; bound {bound} s\n")), "{bound}: {table}");
+    }
+    assert!(differ > 0, "{table}");
+}
+
 /// A long line has more columns, the most important ones first, and then it is the table of `--wide`.
 #[test]
 fn a_long_line_is_used() {

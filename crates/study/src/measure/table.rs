@@ -76,7 +76,7 @@ measures! {
     /// expiry is delivered after all.
     spurious_timeouts: f64 = |all| all.mean(spurious_timeouts), each usize = spurious_timeouts => {
         spurious_timeouts as spurious_timeouts: f64, PerHandoff, Count,
-            "spurious ones per handoff: the packet was not lost",
+            "spurious timeouts per handoff: the packet was not lost",
             column SpuriousTimeouts "spurious_timeouts" "spur" "spurious";
     }
 

@@ -116,6 +116,9 @@ pub struct BenchArgs {
 /// Heading of the options that say what is written and where.
 pub(crate) const OUTPUT: &str = "Output";
 
+/// Whether this build makes no pages, charts and captures, so that help is silent about them.
+pub(crate) const NO_PAGES: bool = cfg!(not(feature = "report"));
+
 /// Where the results of a comparison go.
 #[derive(Debug, Args)]
 pub struct ResultArgs {
@@ -129,7 +132,7 @@ pub struct ResultArgs {
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub rows: Option<String>,
     /// Write one page that explains the comparison (HTML; - for standard output)
-    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", hide = NO_PAGES)]
     pub report: Option<String>,
     /// Put the origin at the head of CSV files, in lines `# KEY: VALUE`: program, command, question, links, digests of files
     #[arg(long, help_heading = OUTPUT)]
@@ -194,7 +197,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub table: TableArgs,
     /// Write the chart of quartiles (SVG; - for standard output)
-    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", hide = NO_PAGES)]
     pub svg: Option<String>,
     /// At most N handoff times per seed, spread evenly over those of the file; for a drive, at most N seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]

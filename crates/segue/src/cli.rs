@@ -41,7 +41,7 @@ pub struct Cli {
 pub enum Command {
     /// Compare schemes over many handoffs between two links
     Compare(Box<CompareArgs>),
-    /// Run a comparison that a file describes
+    /// Run the comparison or the drives that a file describes
     #[cfg(feature = "files")]
     Run(Box<crate::args::RunArgs>),
     /// Compute thousands to millions of handoffs, on all cores or as one of several shards
@@ -54,7 +54,7 @@ pub enum Command {
     Trace(Box<TraceArgs>),
     /// Compare two results of `segue compare --json`; differences beyond noise come first
     Diff(DiffArgs),
-    /// Compute a result again from what it says of itself, and compare the two
+    /// Ask the question of a result again, and compare the two answers
     Repeat(RepeatArgs),
     /// Redraw the papers' figures and check their claims
     #[cfg(feature = "papers")]
@@ -83,7 +83,7 @@ pub enum Command {
     Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
-    /// Explain a rule, a section of the specification, a scheme, a setting or a measure by its name
+    /// Explain a name: a rule, a section of the specification, a scheme, a setting, a measure or a word
     Explain(crate::explain::ExplainArgs),
     /// List the links that have a name, and the words that change a link
     Links,

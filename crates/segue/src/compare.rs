@@ -24,7 +24,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub both_ways: bool,
     /// Kinds of handoff
-    #[arg(long, value_parser = choice::<SimulatedKind>(), value_delimiter = ',', default_value = "mbb")]
+    #[arg(long, value_name = "KIND,...", value_parser = choice::<SimulatedKind>(), value_delimiter = ',', default_value = "mbb")]
     pub kind: Vec<SimulatedKind>,
     /// Numbers of flows
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1", allow_negative_numbers = true)]

@@ -2,7 +2,7 @@
 
 use crate::cli::{self, Cli};
 use crate::screen;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 use segue_words::did_you_mean;
 use std::ffi::OsString;
@@ -23,21 +23,30 @@ pub const EXAMPLES: [(&str, &[&str]); 36] = [
         &[
             "segue compare wlan hsdpa",
             "segue compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm",
+            "segue compare wlan hsdpa --handoffs 4 --every 15s",
             "segue compare wlan hsdpa --stack linux-6.12 --report out/wlan-hsdpa.html",
         ],
     ),
-    ("run", &["segue run examples/flows.toml", "segue run examples/figure-17a.toml --points 20 --json -"]),
+    (
+        "run",
+        &[
+            "segue run examples/flows.toml",
+            "segue run examples/figure-17a.toml --points 20 --json -",
+            "segue run examples/drive-wcdma-wlan.toml --report out/drive.html",
+        ],
+    ),
     ("sweep", &["segue sweep examples/sweep-small.toml --out out/small.parquet"]),
     ("merge", &["segue merge out/all.parquet out/shard-1.parquet out/shard-2.parquet"]),
     (
         "trace",
         &[
             "segue trace wlan hsdpa --at 5s --story",
-            "segue trace wlan hsdpa --at 5s --schemes sack,etcp-v1 --pcap out/captures",
+            "segue trace wlan hsdpa --at 5s --schemes sack,etcp-v1 --pcap out/captures --snap 128",
+            "segue trace wlan hsdpa --at 5s --qlog out/qlog",
         ],
     ),
     ("diff", &["segue diff before.json after.json"]),
-    ("repeat", &["segue repeat result.json"]),
+    ("repeat", &["segue repeat result.json", "segue repeat rows.csv"]),
     (
         "reproduce",
         &["segue reproduce --check", "segue reproduce daniel-kojo-2009-multiflow fig4 --out out/gallery"],
@@ -69,7 +78,7 @@ pub const EXAMPLES: [(&str, &[&str]); 36] = [
         ],
     ),
     ("agent status", &["segue agent status", "segue agent status --json -"]),
-    ("doctor", &["sudo segue doctor"]),
+    ("doctor", &["sudo segue doctor", "segue doctor --json -"]),
     ("lab", &["sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html"]),
     (
         "lab run",
@@ -86,9 +95,9 @@ pub const EXAMPLES: [(&str, &[&str]); 36] = [
     ("links", &["segue links"]),
     ("trace-links", &["segue trace-links leo --out out/leo --length 60s"]),
     ("measures", &["segue measures", "segue measures --markdown"]),
-    ("schema", &["segue schema compare"]),
+    ("schema", &["segue schema compare", "segue schema trace"]),
     ("man", &["segue man --out out/man"]),
-    ("completions", &["segue completions bash"]),
+    ("completions", &["segue completions bash", "segue completions zsh"]),
     ("help", &["segue help compare"]),
 ];
 
@@ -112,19 +121,29 @@ pub fn examples(words: &str) -> Option<&'static [&'static str]> {
     EXAMPLES.iter().find(|(own, _)| *own == words).map(|(_, lines)| *lines)
 }
 
-/// The command and those below it; the program's own page has them elsewhere.
+/// The examples of a command, less those with options that this build lacks, which are hidden.
+pub fn of(command: &Command, words: &str) -> impl Iterator<Item = &'static str> {
+    let hidden = command.get_arguments().filter(|arg| arg.is_hide_set());
+    let hidden: Vec<String> = hidden.filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
+    let lines = examples(words).unwrap_or_default().iter().copied();
+    lines.filter(move |line| !line.split(' ').any(|word| hidden.iter().any(|option| option == word)))
+}
+
+/// The command and those below it, each with its examples.
 fn with_examples(command: Command, words: &str) -> Command {
     let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
     let command = below.into_iter().fold(command, |command, name| {
         let words = format!("{words} {name}");
         command.mut_subcommand(name, |below| with_examples(below, words.trim_start()))
     });
-    match examples(words).filter(|_| !words.is_empty()) {
-        Some(lines) => {
-            command.after_help(lines.iter().fold("Examples:".to_owned(), |text, line| text + "\n  " + line))
-        }
-        None => command,
+    let lines: Vec<&str> = of(&command, words).collect();
+    if lines.is_empty() {
+        return command;
     }
+    // The program's own page also says where the documentation is.
+    let more = command.get_after_help().filter(|_| words.is_empty());
+    let more = more.map(|more| format!("\n\n{more}")).unwrap_or_default();
+    command.after_help(lines.iter().fold("Examples:".to_owned(), |text, line| text + "\n  " + line) + &more)
 }
 
 /// The page of `segue` alone: 80 columns.
@@ -155,9 +174,8 @@ pub fn first_page() -> String {
 /// The fault in the words of a command line, in one line, with an example where a word is missing.
 pub fn one_line(error: &clap::Error, words: &[OsString]) -> String {
     let line = cli::one_line(error) + &meant(error, words);
-    let example = (error.kind() == ErrorKind::MissingRequiredArgument)
-        .then(|| example_beside(&error.render().to_string()))
-        .flatten();
+    let example =
+        (error.kind() == ErrorKind::MissingRequiredArgument).then(|| example_beside(error)).flatten();
     match example {
         Some(example) => format!("{line}; for example {example}"),
         None => line,
@@ -183,13 +201,20 @@ fn meant(error: &clap::Error, words: &[OsString]) -> String {
     String::new()
 }
 
-/// The first example of the command whose usage an error shows.
-fn example_beside(error: &str) -> Option<&'static str> {
-    let usage = error.split_once("Usage: segue ")?.1;
+/// The first example of the command whose usage an error shows that has the options that are missing.
+fn example_beside(error: &clap::Error) -> Option<&'static str> {
+    let shown = error.render().to_string();
+    let usage = shown.split_once("Usage: segue ")?.1;
     let command: Vec<&str> =
         usage.split_whitespace().take_while(|word| !word.starts_with(['<', '[', '-'])).collect();
-    let command = command.join(" ");
-    EXAMPLES.iter().find(|(name, _)| *name == command)?.1.first().copied()
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.as_slice(),
+        _ => &[],
+    };
+    let options =
+        || missing.iter().filter_map(|missing| missing.split(' ').find(|word| word.starts_with("--")));
+    let has_all = |line: &&&str| options().all(|option| line.split(' ').any(|word| word == option));
+    examples(&command.join(" "))?.iter().find(has_all).copied()
 }
 
 #[cfg(test)]
@@ -228,6 +253,47 @@ mod tests {
         assert!(!said("segue help xyz").contains("did you mean"));
         if program().find_subcommand("lab").is_some() {
             assert!(said("segue help lab rnu").ends_with("; did you mean `run`?"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_has_an_example_with_it() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            match crate::command(&words) {
+                Err(crate::Failure::User(said)) => said,
+                _ => panic!("{line}"),
+            }
+        };
+        for (line, example) in [
+            ("segue compare wlan", "segue compare wlan hsdpa"),
+            ("segue compare wlan hsdpa --handoffs 3", "segue compare wlan hsdpa --handoffs 4 --every 15s"),
+            ("segue compare wlan hsdpa --every 3s", "segue compare wlan hsdpa --handoffs 4 --every 15s"),
+            ("segue trace wlan hsdpa", "segue trace wlan hsdpa --at 5s --story"),
+            ("segue trace-links leo", "segue trace-links leo --out out/leo --length 60s"),
+        ] {
+            let said = said(line);
+            assert!(said.ends_with(&format!("; for example {example}")), "{line}: {said}");
+        }
+    }
+
+    /// A build without pages says nothing of the options that make them.
+    #[test]
+    fn examples_have_no_hidden_options() {
+        let hidden = |hide: bool| {
+            let report = clap::Arg::new("report").long("report").hide(hide);
+            of(&Command::new("compare").arg(report), "compare").count()
+        };
+        let with_page = |line: &&&str| line.contains(" --report ");
+        let pages = examples("compare").unwrap_or_default().iter().filter(with_page).count();
+        assert!(pages > 0 && hidden(false) == hidden(true) + pages);
+        for (command, options) in [("compare", &["report"][..]), ("trace", &["report", "pcap", "snap"])] {
+            let program = program();
+            let command = program.find_subcommand(command).expect("it is always there");
+            for option in options {
+                let arg = command.get_arguments().find(|arg| arg.get_long() == Some(option));
+                assert_eq!(arg.map(clap::Arg::is_hide_set), Some(crate::args::NO_PAGES), "{option}");
+            }
         }
     }
 

@@ -51,7 +51,7 @@ pub struct LabRunArgs {
     /// Write a capture of the first run of each sender into a folder (pcapng)
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<String>,
-    /// Bytes of each packet that captures keep
+    /// Bytes of each packet that captures keep; all unless given
     #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
     pub snap: Option<u32>,
     /// Number of runs of each sender, in place of the plan's

@@ -20,7 +20,7 @@ describes the bench on which they are measured.
 /// `segue measures`.
 #[derive(Debug, Args)]
 pub struct MeasuresArgs {
-    /// Print Markdown, and the measures of one handoff, too: docs/reference/measures.md
+    /// Print the page docs/reference/measures.md, which also has the measures of one handoff
     #[arg(long)]
     pub markdown: bool,
 }

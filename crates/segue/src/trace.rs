@@ -1,6 +1,6 @@
 //! `segue trace`.
 
-use crate::args::{BenchArgs, OUTPUT, choice, word};
+use crate::args::{BenchArgs, NO_PAGES, OUTPUT, choice, word};
 use crate::outputs::Folder;
 use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
@@ -45,10 +45,10 @@ pub struct TraceArgs {
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<String>,
     /// Write a capture per scheme into a folder (pcapng)
-    #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR", hide = NO_PAGES)]
     pub pcap: Option<String>,
-    /// Bytes of each packet that captures keep
-    #[arg(long, help_heading = OUTPUT, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
+    /// Bytes of each packet that captures keep, such as 128; all unless given
+    #[arg(long, help_heading = OUTPUT, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535), hide = NO_PAGES)]
     pub snap: Option<u32>,
     /// Write a qlog file per scheme into a folder, for qvis
     #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
@@ -60,7 +60,7 @@ pub struct TraceArgs {
     #[arg(long, help_heading = OUTPUT, value_name = "DIR")]
     pub flent: Option<String>,
     /// Write one page that explains the handoff (HTML; - for standard output)
-    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", hide = NO_PAGES)]
     pub report: Option<String>,
 }
 

@@ -47,22 +47,40 @@ fn pages_of(command: &Command, words: &str, pages: &mut BTreeMap<String, Vec<u8>
     for below in command.get_subcommands().filter(seen) {
         pages_of(below, format!("{words} {}", below.get_name()).trim_start(), pages)?;
     }
+    // `help` has no page of its own.
+    let has_help = command.find_subcommand("help").is_some();
+    let command = &match has_help {
+        true => command.clone().mut_subcommand("help", |help| help.hide(true)),
+        false => command.clone(),
+    };
     let page = Man::new(command.clone());
     let mut text = Vec::new();
-    page.render_title(&mut text)?;
+    let name = page.get_filename();
+    let name = name.trim_end_matches(".1");
+    writeln!(
+        text,
+        ".TH \"{}\" 1 \"\" \"Segue {}\" \"Manual of Segue\"",
+        roff(name),
+        env!("CARGO_PKG_VERSION")
+    )?;
     page.render_name_section(&mut text)?;
-    page.render_synopsis_section(&mut text)?;
+    let usage = command.clone().render_usage().to_string();
+    writeln!(text, ".SH SYNOPSIS")?;
+    for line in usage.trim_start_matches("Usage: ").lines() {
+        writeln!(text, ".B {}\n.br", roff(line.trim()))?;
+    }
     page.render_description_section(&mut text)?;
     page.render_options_section(&mut text)?;
     if command.has_subcommands() {
         page.render_subcommands_section(&mut text)?;
     }
-    if let Some(lines) = examples::examples(words) {
-        let is_agent = page.get_filename().starts_with("segue-agent");
+    let lines: Vec<&str> = examples::of(command, words).collect();
+    if !lines.is_empty() {
+        let is_agent = name.starts_with("segue-agent");
         writeln!(text, ".SH EXAMPLES\n.nf")?;
         for line in lines {
             let line = if is_agent { line.replace("segue agent", "segue-agent") } else { line.to_string() };
-            writeln!(text, "{}", line.replace('-', "\\-"))?;
+            writeln!(text, "{}", roff(&line))?;
         }
         writeln!(text, ".fi")?;
     }
@@ -70,11 +88,27 @@ fn pages_of(command: &Command, words: &str, pages: &mut BTreeMap<String, Vec<u8>
     let first = words.split(' ').next().unwrap_or_default();
     section(&mut text, "FILES", FILES, first, "None but those that its words name.")?;
     section(&mut text, "ENVIRONMENT", ENVIRONMENT, first, "None.")?;
+    see_also(&mut text, words)?;
     if command.get_version().is_some() {
         page.render_version_section(&mut text)?;
     }
     pages.insert(page.get_filename(), text);
     Ok(())
+}
+
+/// Text in which hyphens stay hyphens.
+fn roff(text: &str) -> String {
+    text.replace('-', "\\-")
+}
+
+/// The page of the program or of the command around it, and where all pages of the documentation are.
+fn see_also(text: &mut Vec<u8>, words: &str) -> io::Result<()> {
+    writeln!(text, ".SH \"SEE ALSO\"")?;
+    if !words.is_empty() {
+        let around = words.rsplit_once(' ').map_or("segue".into(), |(around, _)| format!("segue-{around}"));
+        writeln!(text, ".BR {} (1)\n.br", roff(&around))?;
+    }
+    writeln!(text, "{}/tree/main/docs", env!("CARGO_PKG_REPOSITORY"))
 }
 
 /// Names with their meanings, each of which is about some commands.
@@ -85,7 +119,7 @@ fn section(text: &mut Vec<u8>, heading: &str, all: About, command: &str, none: &
     writeln!(text, ".SH {heading}")?;
     let mut is_empty = true;
     for (name, meaning, _) in all.iter().filter(|(_, _, of)| command.is_empty() || of.contains(&command)) {
-        writeln!(text, ".TP\n{name}\n{}", meaning.replace('-', "\\-"))?;
+        writeln!(text, ".TP\n{name}\n{}", roff(meaning))?;
         is_empty = false;
     }
     if is_empty { writeln!(text, "{none}") } else { Ok(()) }
@@ -122,7 +156,7 @@ const OF_LINKS: &[&str] = &[
 const FILES: About = &[
     (
         r".I $XDG_CACHE_HOME/segue",
-        "Results of \\fBsegue reproduce\\fR, which asks for them only once.",
+        "Simulated results, so that \\fBsegue reproduce\\fR computes each only once.",
         &["reproduce"],
     ),
     (r".I $XDG_CONFIG_HOME/segue/links.toml", "Links with names of the user's own.", OF_LINKS),
@@ -195,7 +229,13 @@ mod tests {
             for line in section("EXAMPLES").lines().filter(|line| !line.starts_with('.')) {
                 assert!(plain(line.trim_start_matches("sudo ")).starts_with(about), "{name}: {line}");
             }
-            for heading in ["\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
+            let title = text.lines().next().unwrap_or_default();
+            assert!(
+                title.starts_with(&format!(".TH \"{}\" 1 \"\" \"Segue ", about.replace('-', "\\-"))),
+                "{title}"
+            );
+            assert!(!text.contains("segue\\-help(1)"), "{name}: a page that is not there");
+            for heading in ["SYNOPSIS", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT", "\"SEE ALSO\""] {
                 assert!(!section(heading).trim().is_empty(), "{name}: {heading}");
             }
             pages += 1;

@@ -15,7 +15,8 @@ use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
 use segue_study::measure::{Column, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
 use segue_study::request::{
-    ADDRESS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, STARTS, TARGET, TRAFFIC,
+    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT,
+    STARTS, TARGET, TRAFFIC,
 };
 use segue_study::specification::{PLACE, SPECIFICATION, Section, section, sections};
 use segue_tcp::StackProfile;
@@ -25,7 +26,7 @@ use segue_world::access::{PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Settings of the bench: name, meaning, values.
-const BENCH_SETTINGS: [(&str, &str, &str); 8] = [
+const BENCH_SETTINGS: [(&str, &str, &str); 13] = [
     (NOTICE_DELAY.0, NOTICE_DELAY.1, "a time; 0s unless set"),
     (NOTICE_ERROR.0, NOTICE_ERROR.1, "as --notice-error; none unless set"),
     (NEIGHBOURS.0, NEIGHBOURS.1, "as --neighbours; none unless set"),
@@ -34,6 +35,11 @@ const BENCH_SETTINGS: [(&str, &str, &str); 8] = [
     (STARTS.0, STARTS.1, "a time up to 100s"),
     (TARGET.0, TARGET.1, "per-flow or in-all"),
     (ADDRESS.0, ADDRESS.1, "keep or new"),
+    (HANDOFFS.0, HANDOFFS.1, "as --handoffs; 1 unless set"),
+    (EVERY.0, EVERY.1, "as --every"),
+    (OVERLAP.0, OVERLAP.1, "as --overlap; 1s unless set"),
+    (SOFT.0, SOFT.1, "as --soft; duplicate unless set"),
+    (RETURN.0, RETURN.1, "as --return; 1s unless set"),
 ];
 
 /// Families of rules, with the table of each, and how the names of its schemes begin.
@@ -77,7 +83,8 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
 fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let all = [rule(name, screen), numbered(name, screen), scheme(name, screen), setting(name, screen)];
     let of_tables = glossary::heading(name, screen.width);
-    let words = glossary::word(name, screen.width).into_iter().chain(link(name, screen));
+    let words =
+        glossary::word(name, screen.width).into_iter().chain(link(name, screen)).chain(mark(name, screen));
     all.into_iter().flatten().chain(measure(name, screen)).chain(of_tables).chain(words).collect()
 }
 
@@ -159,6 +166,16 @@ fn settings_of_sections(schemes: &str, cited: &[&str]) -> Vec<String> {
         }
     }
     names
+}
+
+/// A mark of the specification, which says where a statement comes from: `[T]`.
+fn mark(name: &str, screen: &Screen) -> Option<String> {
+    let letters = name.strip_prefix('[')?.strip_suffix(']')?;
+    let text = SPECIFICATION.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, told) = text.split_once(&format!("**[{}]** ", letters.to_uppercase()))?;
+    let told = told.split(", **[").next()?.split(". ").next()?;
+    let head = format!("Mark [{}]: ", letters.to_uppercase());
+    Some(hanging(&head, told, 2, screen.width) + &format!("  {PLACE}\n"))
 }
 
 /// A section, an open point or a paper.
@@ -352,6 +369,7 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  sections of the specification: 0 to 11.6, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
     text.push_str("  papers: 000 to 004\n");
+    text.push_str("  marks of statements: [T] of a paper's text, [R] reconstructed, [C] our choice\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
     text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
     let words = glossary::words().collect::<Vec<_>>().join("; ");
@@ -418,6 +436,17 @@ mod tests {
         }
         let last = sections().last().map(|section| section.heading.split(' ').next().unwrap_or_default());
         assert!(last.is_some_and(|last| overview(&SCREEN).contains(&format!("0 to {last}, "))), "{last:?}");
+    }
+
+    #[test]
+    fn marks_are_told() {
+        for (mark, meaning) in
+            [("[T]", "stated in the text"), ("[r]", "worked numbers"), ("[C]", "where the text is silent")]
+        {
+            let told = told(mark);
+            assert!(told.contains(meaning) && told.lines().count() == 2 && !told.contains("**"), "{told}");
+        }
+        assert!(told("[X]").is_empty() && told("[]").is_empty() && told("[").is_empty());
     }
 
     /// Presets of links: each is told with what it stands for, and the hint of a slip knows it.

@@ -5,7 +5,7 @@ use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use comfy_table::Table;
+use comfy_table::{ColumnConstraint, Table, Width};
 use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
 use segue_study::request::{
@@ -85,7 +85,15 @@ fn common_settings(width: usize, has: impl Fn(&str) -> bool) -> Table {
     settings.add_row([OVERLAP.0, "as --overlap", OVERLAP.1]);
     settings.add_row([SOFT.0, "as --soft", SOFT.1]);
     settings.add_row([RETURN.0, "as --return", RETURN.1]);
+    narrow_to_the_right_of_names(&mut settings, 24);
     settings
+}
+
+/// Bounds the second column, so that sentences in the last one have the room.
+fn narrow_to_the_right_of_names(table: &mut Table, width: u16) {
+    if let Some(column) = table.column_mut(1) {
+        column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(width)));
+    }
 }
 
 fn describe_stack(text: &mut String, stack: &StackProfile, width: usize) {
@@ -131,10 +139,12 @@ fn describe_scheme(text: &mut String, name: &str, width: usize) -> Result<(), Fa
         text.push_str(&wrapped("  ", &format!("stack {}; source: {}", entry.stack, entry.source), width));
         text.push('\n');
     }
-    let mut table = plain_table(&["SETTING", "DEFAULT", "SECTION", "WHAT IT DECIDES"], width);
+    let mut table = plain_table(&["SETTING", "DEFAULT", "WHAT IT DECIDES (section of algorithms.md)"], width);
     for setting in Scheme::settings_of(name) {
-        table.add_row([setting.name, &setting.default, setting.section, setting.meaning]);
+        let decides = format!("{} ({})", setting.meaning, setting.section);
+        table.add_row([setting.name, &setting.default, &decides]);
     }
+    narrow_to_the_right_of_names(&mut table, 14);
     // With another stack (--stack) those of that one.
     let stack = Scheme::entry_of(name).and_then(|entry| StackProfile::named(entry.stack));
     let has = |key: &str| stack.as_ref().is_none_or(|stack| stack.has(key));

@@ -7,6 +7,7 @@ use segue_words::Choice;
 use segue_world::SimulatedKind;
 use serde_json::{Map, Value, json};
 
+mod agent;
 mod comparison;
 mod lines;
 mod live;
@@ -33,6 +34,8 @@ pub enum OutputWord {
     Doctor = "doctor",
     /// `segue kernel status --json`.
     KernelStatus = "kernel-status",
+    /// `segue agent status --json`.
+    AgentStatus = "agent-status",
     /// `segue model tcp-ho --json`.
     ModelTcpHo = "model-tcp-ho",
     /// `segue model lcfd --json`.
@@ -56,6 +59,7 @@ pub fn schema(of: OutputWord) -> Value {
         OutputWord::LabCost => live::lab_cost(),
         OutputWord::Doctor => live::doctor(),
         OutputWord::KernelStatus => live::kernel_status(),
+        OutputWord::AgentStatus => agent::status(),
         OutputWord::ModelTcpHo => papers::tcp_ho(),
         OutputWord::ModelLcfd => papers::lcfd(),
         OutputWord::Reproduce => papers::reproduce(),

@@ -6,6 +6,7 @@ use crate::{Failure, outputs, print};
 use clap::Args;
 use comfy_table::{ColumnConstraint, Width};
 use segue_console::{lines, plain_table};
+use segue_export::Origin;
 use segue_kernel::host::{Feature, probe};
 use serde_json::json;
 
@@ -18,11 +19,12 @@ pub struct DoctorArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &DoctorArgs, screen: &Screen) -> Result<(), Failure> {
+pub fn run(args: &DoctorArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let features = probe();
     outputs::write(json, || {
-        let text = serde_json::to_string(&json!({ "version": 1, "features": features }));
+        let text =
+            serde_json::to_string(&json!({ "version": 1, "features": features, "origin": origin.json() }));
         text.map(|text| text + "\n").map_err(Failure::ours)
     })?;
     if on_stdout { Ok(()) } else { print(&text(&features, screen.width)) }

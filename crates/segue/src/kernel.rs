@@ -4,6 +4,7 @@ use crate::args::key_value;
 use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
 use segue_console::{WHOLE, lines, plain_table};
+use segue_export::Origin;
 use segue_kernel::host;
 use segue_kernel::sender::{self, Around, Options, Policy, Status};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -90,14 +91,14 @@ fn failure(error: sender::Error) -> Failure {
 }
 
 /// Runs the command.
-pub fn run(command: &KernelCommand) -> Result<(), Failure> {
+pub fn run(command: &KernelCommand, origin: &Origin) -> Result<(), Failure> {
     match command {
         KernelCommand::Attach(args) => attach(args),
         KernelCommand::Detach(args) => {
             sender::detach(&pin(&args.name)?).map_err(failure)?;
             print(&format!("{}: detached; its connections are on cubic\n", args.name))
         }
-        KernelCommand::Status(args) => status(args),
+        KernelCommand::Status(args) => status(args, origin),
         KernelCommand::Run(args) => serve(args),
     }
 }
@@ -188,10 +189,14 @@ fn serve(args: &AttachArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn status(args: &StatusArgs) -> Result<(), Failure> {
+fn status(args: &StatusArgs, origin: &Origin) -> Result<(), Failure> {
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let status = sender::status(&pin(&args.name.name)?).map_err(failure)?;
-    outputs::write(json, || serde_json::to_string(&status).map(|text| text + "\n").map_err(Failure::ours))?;
+    outputs::write(json, || {
+        let mut document = serde_json::to_value(&status).map_err(Failure::ours)?;
+        document["origin"] = origin.json();
+        Ok::<_, Failure>(document.to_string() + "\n")
+    })?;
     if on_stdout { Ok(()) } else { print(&text(&status)) }
 }
 

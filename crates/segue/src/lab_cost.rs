@@ -5,6 +5,7 @@ use crate::{Failure, lab_machine, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
 use segue_console::{WHOLE, plain_table};
+use segue_export::Origin;
 use segue_lab::cost::{Arm, Cost, CostPlan, CostRecord, MemoryRecord, cost};
 use segue_lab::{Segue, SenderKind};
 use segue_study::drive::Mean;
@@ -41,7 +42,7 @@ fn seconds(word: &str) -> Result<Duration, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &LabCostArgs, screen: &Screen) -> Result<(), Failure> {
+pub fn run(args: &LabCostArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let senders = args.senders.iter().map(|word| sender(word)).collect::<Result<Vec<_>, _>>()?;
     if let Some(index) =
         (1..senders.len()).find(|&index| args.senders[..index].contains(&args.senders[index]))
@@ -66,7 +67,7 @@ pub fn run(args: &LabCostArgs, screen: &Screen) -> Result<(), Failure> {
     })?;
     drop(progress);
     let rows: Vec<Row> = arms_of(&plan).into_iter().map(|arm| Row::of(arm, &measured)).collect();
-    outputs::write(json, || Ok::<_, Failure>(document(&plan, &rows).to_string() + "\n"))?;
+    outputs::write(json, || Ok::<_, Failure>(document(&plan, &rows, origin).to_string() + "\n"))?;
     if on_stdout { Ok(()) } else { print(&text(&plan, &rows)) }
 }
 
@@ -162,7 +163,7 @@ fn of_slab(record: &MemoryRecord) -> (&Arm, f64) {
     (&record.arm, record.slab)
 }
 
-fn document(plan: &CostPlan, rows: &[Row]) -> Value {
+fn document(plan: &CostPlan, rows: &[Row], origin: &Origin) -> Value {
     let rows = rows.iter().map(|row| {
         json!({
             "scheme": match &row.arm {
@@ -184,7 +185,8 @@ fn document(plan: &CostPlan, rows: &[Row]) -> Value {
             },
         })
     });
-    json!({ "version": 1, "seconds": plan.time.as_secs_f64(), "rows": rows.collect::<Vec<_>>() })
+    let rows: Vec<Value> = rows.collect();
+    json!({ "version": 1, "seconds": plan.time.as_secs_f64(), "rows": rows, "origin": origin.json() })
 }
 
 const RATES: [&str; 7] = ["sender", "Gbit/s", "of cubic", "of c+m", "conn/s", "of cubic", "of c+m"];

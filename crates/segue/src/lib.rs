@@ -153,16 +153,16 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "papers")]
         Command::Model(args) => model::run(&args.model, &origin, &screen),
         #[cfg(feature = "live")]
-        Command::Kernel(args) => kernel::run(&args.command),
+        Command::Kernel(args) => kernel::run(&args.command, &origin),
         #[cfg(feature = "live")]
         Command::Agent(_) => agent::run(words),
         #[cfg(feature = "live")]
-        Command::Doctor(args) => doctor::run(&args, &screen),
+        Command::Doctor(args) => doctor::run(&args, &origin, &screen),
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
             lab::LabCommand::Run(args) => lab::run(&args, &origin, &screen),
             lab::LabCommand::Drive(args) => lab_drive::run(&args, &origin, &screen),
-            lab::LabCommand::Cost(args) => lab_cost::run(&args, &screen),
+            lab::LabCommand::Cost(args) => lab_cost::run(&args, &origin, &screen),
         },
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),

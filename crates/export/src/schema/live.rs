@@ -1,6 +1,6 @@
 //! Schemas of what was measured on Linux: the laboratory's results, and reports about a machine.
 
-use super::{boolean, count, list, may_be_null, named, number, object, text, with, words_of};
+use super::{boolean, command, count, list, may_be_null, named, number, object, text, with, words_of};
 use segue_study::measure::FIELDS;
 use segue_world::KindWord;
 use serde_json::{Value, json};
@@ -182,6 +182,7 @@ pub(super) fn lab_cost() -> Value {
         ("version", json!({ "const": 1 })),
         ("seconds", number("Time of a measure, s.")),
         ("rows", list(row)),
+        ("origin", command()),
     ])
 }
 
@@ -194,7 +195,7 @@ pub(super) fn doctor() -> Value {
         ("needed_for", text("Its purpose.")),
         ("without", text("What works without it.")),
     ]);
-    object([("version", json!({ "const": 1 })), ("features", list(feature))])
+    object([("version", json!({ "const": 1 })), ("features", list(feature)), ("origin", command())])
 }
 
 /// `segue kernel status`.
@@ -225,6 +226,7 @@ pub(super) fn kernel_status() -> Value {
         ("icmp", boolean("Whether the head is resent by RFC 6069.")),
         ("counters", named(count("Number of times."), "What was counted since attach, by name.")),
         ("flows", list(flow)),
+        ("origin", command()),
     ])
 }
 

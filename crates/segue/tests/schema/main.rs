@@ -1,5 +1,7 @@
 //! Every output is as its JSON schema says, and a schema refuses what it does not know.
 
+#[cfg(feature = "live")]
+mod agent;
 mod validator;
 
 use serde_json::Value;

@@ -319,7 +319,8 @@ impl DriveFile {
                 (1..of.values.len()).find(|&i| of.iter().take(i).any(|other| other == of.values[i].get_ref()))
             {
                 let twice = &of.values[twice];
-                let problem = format!("drive.of: `{}` is given twice", twice.get_ref().name());
+                let problem =
+                    format!("drive.of: `{}` is given twice; expected it once", twice.get_ref().name());
                 return Err(self.bad(twice.span(), problem));
             }
             let drive = |of: &PaperDrive| {

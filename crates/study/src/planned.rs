@@ -74,7 +74,7 @@ pub fn planned(
         if schemes.iter().any(|other| other.name == *name) {
             return Err(RequestError::List {
                 what: "--schemes",
-                problem: format!("`{name}` is given twice"),
+                problem: format!("`{name}` is given twice; expected it once"),
             });
         }
         // Building once without settings reports an unknown name first.

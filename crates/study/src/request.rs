@@ -249,7 +249,7 @@ impl Request {
         }
         for (index, flows) in self.flows.iter().enumerate() {
             if self.flows[..index].contains(flows) {
-                let problem = format!("`{flows}` is given twice");
+                let problem = format!("`{flows}` is given twice; expected it once");
                 return Err(RequestError::List { what: "--flows", problem });
             }
         }

@@ -52,7 +52,10 @@ impl DriveFile {
             let time = quantity::time(&words.disconnect).filter(|&time| time <= LONGEST);
             let (from, to) = (index(&words.from)?, index(&words.to)?);
             if transitions[from][to] != never {
-                let problem = format!("a move from `{}` to `{}` is given twice", words.from, words.to);
+                let problem = format!(
+                    "a move from `{}` to `{}` is given twice; expected it once",
+                    words.from, words.to
+                );
                 return Err(self.bad(span, problem));
             }
             transitions[from][to] = Transition {

@@ -134,7 +134,7 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
         p.lead {
             (points(plan)) " handoffs a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
              (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
-             percentile. Per handoff: RTO, timeouts; spur, the spurious of them; FR, fast retransmits; drops in queues; \
+             percentile. Per handoff: RTO, timeouts; spur, spurious timeouts; FR, fast retransmits; drops in queues; \
              rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
             b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
         }

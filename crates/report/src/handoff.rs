@@ -429,7 +429,7 @@ pub fn link_time_caption(bound: Option<f64>) -> String {
 
 const LINK_TIME: &str = "Where the new link's time went, from completion to the end of the slowest transfer: carrying \
      bytes that the mobile had not had (useful) or had had (needless), or idle because data or the last ACKs were under \
-     way, because a window forbade to send, because every sender waited for a timer, or for another reason, such as slow \
+     way, because a window was full, because every sender waited for a timer, or for another reason, such as slow \
      start after a timeout.";
 const FLOWS_GO_ON: &str = " With several flows useful time may pass the bound: flows that are done go on beyond their targets until \
      the slowest is.";

@@ -56,7 +56,11 @@ pub const EXAMPLES: [(&str, &[&str]); 36] = [
     ("model lcfd", &["segue model lcfd --figure 5", "segue model lcfd --w-max 40 --buffer 20 --p 1"]),
     (
         "kernel",
-        &["sudo segue kernel attach --scheme etcp-v1", "segue kernel status", "sudo segue kernel detach"],
+        &[
+            "sudo segue kernel attach --scheme etcp-v1",
+            "sudo segue kernel status",
+            "sudo segue kernel detach",
+        ],
     ),
     (
         "kernel attach",
@@ -68,16 +72,16 @@ pub const EXAMPLES: [(&str, &[&str]); 36] = [
     ("kernel detach", &["sudo segue kernel detach", "sudo segue kernel detach --name segue-bbr"]),
     ("kernel status", &["sudo segue kernel status", "sudo segue kernel status --json -"]),
     ("kernel run", &["sudo segue kernel run --icmp", "sudo segue kernel run --set a1-in-bbm=on"]),
-    ("agent", &["sudo segue agent run", "segue agent status"]),
+    ("agent", &["sudo segue agent run", "sudo segue agent status"]),
     ("agent run", &["sudo segue agent run", "sudo segue agent run --config agent.toml --log json"]),
     (
         "agent notify",
         &[
-            "segue agent notify dev=wwan0,rate=2mbit,delay=50ms",
-            "segue agent notify dev=wlan0,rate=20mbit,delay=10ms,gap=300ms --expect",
+            "sudo segue agent notify dev=wwan0,rate=2mbit,delay=50ms",
+            "sudo segue agent notify dev=wlan0,rate=20mbit,delay=10ms,gap=300ms --expect",
         ],
     ),
-    ("agent status", &["segue agent status", "segue agent status --json -"]),
+    ("agent status", &["sudo segue agent status", "sudo segue agent status --json -"]),
     ("doctor", &["sudo segue doctor", "segue doctor --json -"]),
     ("lab", &["sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html"]),
     (

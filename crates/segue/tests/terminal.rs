@@ -42,17 +42,10 @@ fn every_heading_has_its_bound() {
     }
     let table = printed(None, &words);
     let rows = printed(None, &[&words[..], &["--csv", "-"]].concat());
-    let mut lines = rows.lines();
-    let column = |name: &str| {
-        let head = rows.lines().next().expect("a head");
-        head.split(',').position(|column| column == name).expect("a column")
-    };
-    let (of_bound, of_handoff) = (column("bound_s"), column("handoff"));
     let mut bounds = std::collections::BTreeMap::<String, Vec<f64>>::new();
-    lines.next();
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        bounds.entry(cells[of_handoff].into()).or_default().push(cells[of_bound].parse().expect("a time"));
+    for row in csv::Reader::from_reader(rows.as_bytes()).deserialize() {
+        let row: std::collections::BTreeMap<String, String> = row.expect("a row");
+        bounds.entry(row["handoff"].clone()).or_default().push(row["bound_s"].parse().expect("a time"));
     }
     assert_eq!(bounds.len(), 3);
     let mut differ = 0;

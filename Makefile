@@ -29,7 +29,7 @@ DESTDIR :=
 PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 
-.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference book lint additions man completions install uninstall static deb release units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference packetdrill book lint additions man completions install uninstall static deb release units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
@@ -47,6 +47,7 @@ help:
 	@echo 'make fidelity     regular TCP beside the results of ns-2 and of the Linux kernel, scenario by scenario'
 	@echo 'make linux-fidelity  the second part of it alone'
 	@echo 'make linux-reference ARGS=...  the kernel itself in a handoff, packet by packet beside the stack linux-6.12'
+	@echo 'make packetdrill  our scripts of packetdrill against the kernel of this machine; as root'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, the prose of pages and comments, and clippy with warnings denied'
 	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'
@@ -114,6 +115,9 @@ linux-fidelity:
 
 linux-reference:
 	@scripts/linux-reference $(ARGS)
+
+packetdrill:
+	@$(ROOT) env PACKETDRILL="$${PACKETDRILL:-packetdrill}" scripts/packetdrill $(ARGS)
 
 book:
 	@scripts/setup --check $(NEED_ALL) book

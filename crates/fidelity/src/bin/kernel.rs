@@ -1,6 +1,7 @@
 //! `kernel`: what the kernel did in a run of the reference, and beside it what the stack `linux-6.12` does.
 
 use clap::Parser;
+use rayon::prelude::*;
 use segue_fidelity::Error;
 use segue_fidelity::kernel::compare::{self, agreement};
 use segue_fidelity::kernel::log::Log;
@@ -18,9 +19,12 @@ struct Arguments {
     /// Instants that are shown before and after the first difference; 0: every instant of the run
     #[arg(long, value_name = "N", default_value_t = 8)]
     around: usize,
-    /// Seed of what the congestion control draws by lot
+    /// Seed of what the congestion control draws by lot; a scenario that comes again has the next one
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Take that of so many seeds which draws most like the kernel
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    search: u64,
     /// Write what the kernel did to this table, as reference/linux/results.csv.gz has it
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
@@ -42,22 +46,37 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         let handoff = |log: &Log| Handoff { scenario: log.scenario, kernel: outcome::of_log(log) };
         outcome::write(path, &logs.iter().map(handoff).collect::<Vec<_>>())?;
     }
+    let seeds = seeds(&logs, arguments);
     match &logs[..] {
-        [theirs] => side_by_side(theirs, arguments),
-        _ => one_by_one(&logs, arguments.seed),
+        [theirs] => side_by_side(theirs, seeds[0], arguments),
+        _ => one_by_one(&logs, &seeds),
     }
     Ok(())
 }
 
-fn side_by_side(theirs: &Log, arguments: &Arguments) {
-    let ours = compare::ours(theirs, arguments.seed);
+/// The seed of our run beside each log.
+fn seeds(logs: &[Log], arguments: &Arguments) -> Vec<u64> {
+    let Arguments { seed, search, .. } = *arguments;
+    if search > 0 {
+        let best = |log: &Log| compare::best_seed(log, seed..seed.saturating_add(search));
+        return logs.par_iter().map(best).collect();
+    }
+    let before = |nth: usize| logs[..nth].iter().filter(|log| log.scenario == logs[nth].scenario).count();
+    (0..logs.len()).map(|nth| seed.wrapping_add(before(nth) as u64)).collect()
+}
+
+fn side_by_side(theirs: &Log, seed: u64, arguments: &Arguments) {
+    let ours = compare::ours(theirs, seed);
     println!("{}", theirs.scenario);
+    if arguments.search > 0 {
+        println!("of {} seeds: {seed}", arguments.search);
+    }
     print!("{}", compare::SideBySide { ours: &ours, theirs, around: arguments.around });
     println!("{}", agreement(&ours, theirs));
 }
 
 /// A line for each handoff, and medians.
-fn one_by_one(logs: &[Log], seed: u64) {
+fn one_by_one(logs: &[Log], seeds: &[u64]) {
     println!("old and new link, control, flows, kind, outage: {}", logs[0].scenario);
     println!("A: s from completion until all sent before it and 100 packets more are acknowledged");
     println!(
@@ -65,7 +84,7 @@ fn one_by_one(logs: &[Log], seed: u64) {
         "at, s", "A, ours", "kernel", "first data", "kernel"
     );
     let mut medians = [Vec::new(), Vec::new()];
-    for theirs in logs {
+    for (theirs, &seed) in logs.iter().zip(seeds) {
         let same = agreement(&compare::ours(theirs, seed), theirs);
         // Not by our log, which ends with the kernel's.
         let (left, right) = (outcome::on_its_bench(theirs.scenario, seed), outcome::of_log(theirs));

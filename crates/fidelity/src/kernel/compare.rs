@@ -56,6 +56,20 @@ pub fn ours(theirs: &Log, seed: u64) -> Log {
     Bench::new(theirs.scenario, &LINUX_6_12, seed).run(end, u32::MAX / 2)
 }
 
+/// The first of `seeds` with which ours is like `theirs` for longest: bbr draws by lot.
+pub fn best_seed(theirs: &Log, seeds: std::ops::Range<u64>) -> u64 {
+    let mut best = (seeds.start, 0);
+    for seed in seeds {
+        // A run that does not go beyond what the best one has in common is not finished.
+        let Some(next) = theirs.instants.get(best.1) else { break };
+        let until = |end| Bench::new(theirs.scenario, &LINUX_6_12, seed).run(end, u32::MAX / 2);
+        if agreement(&until(next.at + TOLERANCE), theirs).instants > best.1 {
+            best = (seed, agreement(&ours(theirs, seed), theirs).instants);
+        }
+    }
+    best.0
+}
+
 /// Prints two logs instant by instant: ours on the left, the kernel's on the right.
 pub struct SideBySide<'a> {
     /// Our sender's.

@@ -125,6 +125,15 @@ fn narrated_runs_of_bbr_until_a_timer_of_the_other_host() {
     assert_eq!((found.packets, found.of_packets), (7012, 9039), "{found}");
 }
 
+/// ACKs come back at the pace at which packets left, so that the pacing timer and an ACK meet in one interrupt. The
+/// timer comes first (`handle_softirqs`). Otherwise the runs part with packet 33. They do part with the lot of the other
+/// host's timer, as above.
+#[test]
+fn a_run_of_bbr_whose_timer_meets_acks() {
+    let found = alike("bbr1-20000_10-3000_60-mbb0-T1.6", 3);
+    assert_eq!((found.packets, found.of_packets), (2817, 4945), "{found}");
+}
+
 #[test]
 fn the_first_difference_is_shown() {
     let theirs = Log::read(&folder().join("runs/reno1-400_150-1600_75-bbm3-T8.9.txt.gz")).unwrap();

@@ -230,7 +230,8 @@ impl Bench {
             if self.instants.last().is_some_and(|instant| instant.at < now) {
                 self.note_windows();
             }
-            if event.is_some_and(|event| timer.is_none_or(|timer| event <= timer.0)) {
+            // In one interrupt timers come first, and packets are then handed to TCP (`handle_softirqs`).
+            if event.is_some_and(|event| timer.is_none_or(|timer| event < timer.0)) {
                 let Reverse((at, _, index)) = self.heap.pop().expect("an event");
                 let (event, packet) = self.events[index];
                 self.handle(at, event, packet);

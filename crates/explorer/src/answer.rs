@@ -100,7 +100,7 @@ pub fn handoff_view(
     let Some(first) = traces.first() else { return Ok(None) };
     let view = json!({
         "html": handoff_part(&traces),
-        "notes": warnings(&first.trace.experiment, several_stacks(&traces)),
+        "notes": warnings(&first.trace.experiment, traces.iter().map(|trace| trace.stack), several_stacks(&traces)),
         "said": format!("The handoff at {} s is shown.", seconds(first.trace.record.at)),
         "command": words::trace_command(question, folder),
     });

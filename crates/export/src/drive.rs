@@ -3,11 +3,13 @@
 use crate::csv_rows::csv_text;
 use crate::{Provenance, document_json};
 use segue_study::drive::{DriveRow, Mean};
+use segue_study::warnings::unproven;
 use serde::{Deserialize, Serialize};
 
 /// Rows of drives as JSON text, one a line, with a final line feed.
 pub fn drive_json(rows: &[DriveRow], origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
-    document_json(rows.iter(), origin)
+    let notes = unproven(rows.iter().map(|row| row.stack.as_str()));
+    document_json(rows.iter(), &notes, origin)
 }
 
 /// Names of the classes of handoffs, in the paper's order.

@@ -32,6 +32,7 @@ pub use trace_lines::{LineEvent, PacketLine, line, trace_lines};
 pub use xplot::xplot;
 
 use segue_study::Comparison;
+use segue_study::warnings::unproven;
 use serde::Serialize;
 
 /// A name for the file of `scheme`, another one for every scheme: `etcp_a1+a3.pcapng`. File systems and programs take a
@@ -45,20 +46,26 @@ pub fn comparison_json(
     comparison: &Comparison,
     origin: Option<&Provenance>,
 ) -> Result<String, serde_json::Error> {
-    document_json(comparison.rows(), origin)
+    let notes = unproven(comparison.rows().map(|row| row.stack.as_str()));
+    document_json(comparison.rows(), &notes, origin)
 }
 
-/// Rows as the document that every `--json` writes, one row a line.
+/// Rows as the document that every `--json` writes, one row a line. `notes`: what their reader must know.
 fn document_json<R: Serialize>(
     rows: impl Iterator<Item = R>,
+    notes: &[String],
     origin: Option<&Provenance>,
 ) -> Result<String, serde_json::Error> {
     let rows: Result<Vec<String>, _> = rows.map(|row| serde_json::to_string(&row)).collect();
+    let notes = match notes {
+        [] => String::new(),
+        notes => format!(",\n\"notes\":{}", serde_json::to_string(notes)?),
+    };
     let origin = match origin {
         Some(origin) => format!(",\n\"origin\":{}", serde_json::to_string(origin)?),
         None => String::new(),
     };
-    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]{origin}}}\n", rows?.join(",\n")))
+    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]{notes}{origin}}}\n", rows?.join(",\n")))
 }
 
 #[cfg(test)]
@@ -69,6 +76,6 @@ mod tests {
     fn an_empty_comparison_is_still_a_document() {
         let text = comparison_json(&Comparison { groups: Vec::new() }, None).unwrap();
         let document: Document = serde_json::from_str(&text).unwrap();
-        assert_eq!(document, Document { version: 1, rows: Vec::new(), origin: None });
+        assert_eq!(document, Document { version: 1, rows: Vec::new(), notes: Vec::new(), origin: None });
     }
 }

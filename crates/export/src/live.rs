@@ -12,12 +12,12 @@ pub fn live_json(
     comparison: &LiveComparison,
     origin: Option<&Provenance>,
 ) -> Result<String, serde_json::Error> {
-    document_json(comparison.rows(), origin)
+    document_json(comparison.rows(), &[], origin)
 }
 
 /// Rows of a drive as JSON text, one a line, with a final line feed.
 pub fn lab_drive_json(rows: &[DriveRow], origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
-    document_json(rows.iter(), origin)
+    document_json(rows.iter(), &[], origin)
 }
 
 /// A [`LiveRow`] without nesting and without what a laboratory cannot measure. An empty time is infinite, other empty

@@ -6,6 +6,7 @@ use self::decided::{advice, in_packets, occasion};
 use crate::origin::Provenance;
 use segue_handoff::Act;
 use segue_study::explain::SchemeTrace;
+use segue_study::warnings::unproven;
 use segue_tcp::Segment;
 use segue_tcp::receiver::Arrival;
 use segue_world::notice_error::Told;
@@ -184,6 +185,9 @@ pub struct Run<'a> {
     told: Option<ToldLine>,
     definition: &'static str,
     stack: &'static str,
+    /// What a reader must know of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     settings: BTreeMap<&'a str, &'a str>,
     seed: u64,
     packets: u32,
@@ -338,6 +342,7 @@ fn run<'a>(told: &'a SchemeTrace, origin: Option<&'a Provenance>) -> Run<'a> {
         }),
         definition: experiment.definition.word(),
         stack: told.stack,
+        notes: unproven([told.stack]),
         settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         seed: experiment.seed,
         packets: experiment.packets,

@@ -1,5 +1,6 @@
 //! The page of drives: for each drive the time line of its cells, throughput and stalls of each scheme, and the table.
 
+use crate::handoff::sentence_case;
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, looks, page};
 use maud::{Markup, html};
@@ -11,6 +12,7 @@ use segue_export::drive_csv;
 use segue_study::drive::{DriveBlock, DrivePlan, DriveRow, Mean};
 use segue_study::measure::seconds;
 use segue_study::numbers::{count, time};
+use segue_study::warnings::stack_warnings;
 use segue_world::access::QueueWord;
 use segue_world::drive::course::Course;
 use segue_world::drive::mobility::{Drive, Stay};
@@ -32,6 +34,9 @@ pub fn drive_page(plan: &DrivePlan, rows: &[DriveRow], origin: &Origin) -> Strin
     let head = html! {
         h1 { (title) }
         p.lead { "Whole drives, simulated packet by packet: " (plan.seeds) @if plan.seeds == 1 { " seed" } @else { " seeds" } " of each scheme on each drive." }
+        @for warning in stack_warnings(rows.iter().map(|row| row.stack.as_str())) {
+            p.lead { (sentence_case(&warning)) "." }
+        }
         (asked(plan, rows, origin))
     }
     .into_string();

@@ -14,9 +14,8 @@ use segue_files::scenario::OutputWord;
 use segue_report::drive_page;
 use segue_study::drive::{DrivePlan, DriveRow, Mean};
 use segue_study::numbers::{count, time};
-use segue_study::warnings::stack_warning;
+use segue_study::warnings::{stack_warnings, unproven};
 use segue_world::AccessLink;
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +53,7 @@ pub fn run(
         outputs::spare(&read, [&json, &csv, &report])?;
     }
     outputs::spare_links(links(plan), [&json, &csv, &report])?;
-    warn(plan.schemes.iter().filter_map(|scheme| stack_warning(&scheme.stack)).collect::<BTreeSet<_>>());
+    warn(stack_warnings(plan.schemes.iter().map(|scheme| scheme.stack.name)));
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
     let provenance = || provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours);
     outputs::write(json, || drive_json(&rows, Some(&provenance()?)).map_err(Failure::ours))?;
@@ -130,8 +129,10 @@ fn table(plan: &DrivePlan, rows: &[DriveRow], width: usize) -> String {
             .iter()
             .map(|(class, of)| format!("{} {}", of.handoffs as u64 / first.seeds, class))
             .collect();
+        let unproven = unproven(block.iter().map(|row| row.stack.as_str()));
+        let unproven: String = unproven.iter().map(|warning| format!("; {warning}")).collect();
         text.push_str(&format!(
-            "{}, {:.0} s; wide area {:.0} ms{error}; handoffs: {}\n",
+            "{}, {:.0} s; wide area {:.0} ms{error}; handoffs: {}{unproven}\n",
             first.drive,
             first.length_s,
             1000.0 * first.wan_delay_s,

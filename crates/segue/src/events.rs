@@ -105,7 +105,7 @@ pub fn story(told: &SchemeTrace, several_stacks: bool, width: usize) -> String {
 
 fn heading(told: &SchemeTrace, several_stacks: bool) -> String {
     let headline = story::headline(&told.trace.experiment);
-    let warnings = warnings(&told.trace.experiment, several_stacks);
+    let warnings = warnings(&told.trace.experiment, [told.stack], several_stacks);
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     let at = short(told.trace.record.at);
     format!("{} on {}: {headline}, at {at} s{warnings}", told.scheme, told.stack)

@@ -5,10 +5,9 @@ use crate::{Failure, outputs, print, progress, warn};
 use clap::Args;
 use segue_export::Output;
 use segue_files::sweep as sweep_file;
-use segue_study::warnings::stack_warning;
+use segue_study::warnings::stack_warnings;
 use segue_sweep::merge::MergeError;
 use segue_sweep::{Plan, Shard, Store, StoreError};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -52,7 +51,7 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
         return print(&format!("{schema}\n"));
     };
     let plan = Plan::open(path).map_err(Failure::user)?;
-    warn(plan.stacks().filter_map(stack_warning).collect::<BTreeSet<_>>());
+    warn(stack_warnings(plan.stacks().map(|stack| stack.name)));
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let Some(out) = args.out.as_deref() else { return list(&plan, shard) };
     let store = store(&plan, path, shard, out)?;

@@ -205,6 +205,55 @@ fn what_is_not_held_against_a_kernel_is_listed_so() {
     }
 }
 
+/// Results of a congestion control that no released kernel has say so wherever they are shown.
+#[test]
+fn results_that_were_not_held_against_a_kernel_say_so() {
+    let says = |text: &str| {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.to_lowercase().contains("stack `linux-6.12/bbr3` was not held against a kernel")
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html").display().to_string();
+    let with = |schemes, more: &[&str]| {
+        printed(&[&COMPARE[..], &["--stack", "linux-6.12", "--schemes", schemes], more].concat())
+    };
+    let document = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    for (schemes, is_unproven) in [("cubic,bbr3", true), ("cubic,bbr", false)] {
+        assert_eq!(says(&with(schemes, &["--report", &page])), is_unproven, "the table of {schemes}");
+        assert_eq!(
+            says(&std::fs::read_to_string(&page).expect("a page")),
+            is_unproven,
+            "the page of {schemes}"
+        );
+        let notes = document(&with(schemes, &["--json", "-"]))["notes"].take();
+        assert_eq!(says(&notes.to_string()), is_unproven, "{notes}");
+        assert_eq!(notes.is_null(), !is_unproven);
+        let trace = ["trace", "wlan", "hsdpa", "--at", "2s", "--stack", "linux-6.12", "--schemes", schemes];
+        assert_eq!(
+            says(&printed(&[&trace[..], &["--story"]].concat())),
+            is_unproven,
+            "the story of {schemes}"
+        );
+        let lines = printed(&[&trace[..], &["--json", "-"]].concat());
+        let run = lines.lines().filter(|line| line.contains("\"event\":\"run\"")).last().expect("a run");
+        assert_eq!(says(run), is_unproven, "{run}");
+        printed(&[&trace[..], &["--report", &page]].concat());
+        assert_eq!(says(&std::fs::read_to_string(&page).expect("a page")), is_unproven, "the handoff's page");
+    }
+    let beside = ["--neighbours", "1/bbr3"];
+    assert!(says(&with("cubic", &beside)), "neighbours have it");
+    let drive = "stack = 'linux-6.12'\ncc = 'bbr3'\nschemes = ['sack']\nseeds = 1\n\
+        [drive]\nlength = '40s'\nlinks = ['wlan', 'hsdpa']\n";
+    assert!(says(&run_file(folder.path(), "drive.toml", drive, &["run", "--report", &page])));
+    assert!(says(&std::fs::read_to_string(&page).expect("a page")), "the drive's page");
+    let drive = document(&run_file(folder.path(), "drive.toml", drive, &["run", "--json", "-"]));
+    assert!(says(&drive["notes"].to_string()), "{drive}");
+    let sweep = "old = 'wlan'\nnew = 'hsdpa'\nstack = 'linux-6.12'\ncc = 'bbr3'\nat = '1s'\n";
+    let path = folder.path().join("sweep.toml");
+    std::fs::write(&path, sweep).expect("written");
+    assert!(says(&text(&segue(&["sweep", &path.display().to_string(), "--list"]).stderr)));
+}
+
 fn run_file(folder: &Path, name: &str, content: &str, command: &[&str]) -> String {
     let path = folder.join(name);
     std::fs::write(&path, content).expect("written");

@@ -35,6 +35,11 @@ const MOST_IN_FIRST_RECOVERY: f64 = 0.1;
 const MOST_INCOMPLETE: f64 = 0.1;
 
 impl GroupResult {
+    /// The stacks of the schemes.
+    fn stacks(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row.stack.as_str())
+    }
+
     /// Whether schemes stand on several stacks, which meet the handoffs in different states.
     pub fn several_stacks(&self) -> bool {
         self.rows.windows(2).any(|pair| pair[0].stack != pair[1].stack)
@@ -42,7 +47,7 @@ impl GroupResult {
 
     /// Facts that a reader must know before comparing numbers.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = warnings(&self.experiment, self.several_stacks());
+        let mut warnings = warnings(&self.experiment, self.stacks(), self.several_stacks());
         let one_seed = self.rows.first().is_some_and(|row| row.seeds == 1 && row.points > 1);
         if one_seed && (self.experiment.old.has_chance() || self.experiment.new.has_chance()) {
             warnings.push("one seed, so that all handoffs meet the same weather: see --seeds".to_string());

@@ -1,12 +1,16 @@
 //! Words of warning that stand beside results.
 
-use segue_tcp::StackProfile;
-use segue_tcp::profile::LINUX;
+use segue_tcp::profile::{self, LINUX};
 use segue_world::Experiment;
+use std::collections::BTreeSet;
 
-/// Facts that a reader must know before comparing numbers. `several_stacks`: schemes stand on stacks that meet the
-/// handoff in different states.
-pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
+/// Facts that a reader must know before comparing numbers. `stacks`: those of the results. `several_stacks`: schemes
+/// stand on stacks that meet the handoff in different states.
+pub fn warnings<'a>(
+    experiment: &Experiment,
+    stacks: impl IntoIterator<Item = &'a str>,
+    several_stacks: bool,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if several_stacks {
         // The mark of a transfer is what regular TCP of the same stack had sent.
@@ -16,14 +20,28 @@ pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
     if hops.wired != WIRED_RATE {
         warnings.push(format!("wired hops raised to {} Mbit/s", hops.wired / 1_000_000));
     }
-    warnings.extend(stack_warning(&experiment.stack).map(String::from));
+    let neighbours = experiment.neighbours.iter().map(|neighbours| -> &'a str { neighbours.stack.name });
+    warnings.extend(stack_warnings(stacks.into_iter().chain(neighbours)));
     warnings
 }
 
-/// Facts that a reader must know of a stack.
-pub fn stack_warning(stack: &StackProfile) -> Option<&'static str> {
-    let warning = "stack `linux` is an old approximation; linux-6.12 is held against the kernel";
-    (stack.name == LINUX.name).then_some(warning)
+/// Facts that a reader must know of stacks, each once.
+pub fn stack_warnings<'a>(stacks: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let stacks: BTreeSet<&str> = stacks.into_iter().collect();
+    let old = stacks
+        .contains(LINUX.name)
+        .then(|| "stack `linux` is an old approximation; linux-6.12 is held against the kernel".to_string());
+    old.into_iter().chain(unproven(stacks)).collect()
+}
+
+/// Those of `stacks` whose congestion control no released kernel has.
+pub fn unproven<'a>(stacks: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let is_unproven = |name: &&str| {
+        let stack = profile::stacks().find(|stack| stack.name == *name);
+        stack.and_then(|stack| stack.kernel).is_some_and(|kernel| !kernel.control.is_released())
+    };
+    let stacks: BTreeSet<&str> = stacks.into_iter().filter(is_unproven).collect();
+    stacks.into_iter().map(|name| format!("stack `{name}` was not held against a kernel")).collect()
 }
 
 /// Rate of the wired hops unless an access link is fast, bit/s.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 /// A document of these rows, which answer that question.
 pub(super) fn document(row: Value, question: Value) -> Value {
     let document = object([("version", json!({ "const": 1 })), ("rows", list(row))]);
-    with(document, [("origin", origin(question))])
+    let notes = list(text("A stack that was not held against a kernel."));
+    with(document, [("notes", notes), ("origin", origin(question))])
 }
 
 /// Where a result comes from that answers this question.

@@ -91,7 +91,8 @@ fn run() -> Value {
         ("delay_us", count("One-way delay, us.")),
         ("late_ns", count("So much later than notices come otherwise, ns.")),
     ]);
-    with(run, [("told", told), ("origin", origin(handoffs()))])
+    let notes = list(text("The stack was not held against a kernel."));
+    with(run, [("notes", notes), ("told", told), ("origin", origin(handoffs()))])
 }
 
 fn send(name: &str) -> Value {

@@ -24,6 +24,13 @@ controls! {
     reno::Reno,
 }
 
+impl CcName {
+    /// Whether a released kernel has it, against which it was held.
+    pub fn is_released(self) -> bool {
+        !matches!(self, Self::Bbr3 | Self::Leocc)
+    }
+}
+
 /// A congestion control (`struct tcp_congestion_ops`). Beside these it has `new(seed)`: all zero.
 ///
 /// In the order of a connection's life. The sender calls, per ACK: [`pkts_acked`](Self::pkts_acked), then

@@ -69,7 +69,7 @@ pub struct KernelView {
     pub marked: u32,
     /// Blocks of the last ACK that had some, ascending; empty ones come first (`recv_sack_cache`).
     pub sacks: [(u32, u32); MAX_SACK_BLOCKS],
-    /// Of the packet sent last of those known to have arrived (RACK): when it left, and its round trip, us.
+    /// When the packet left that was sent last of those known to have arrived (RACK), and its round trip, us.
     pub last_sent: Nanos,
     /// See `last_sent`.
     pub last_rtt_us: u32,
@@ -130,7 +130,7 @@ pub struct NewPath {
     pub lost: bool,
 }
 
-/// What programs around a kernel's congestion control do to its pacing.
+/// An act of programs around a kernel's congestion control on its pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// The sender paces by itself if nobody does (`SK_PACING_NEEDED`).
@@ -198,7 +198,7 @@ pub struct Advice {
     pub resume_recovery: bool,
     /// Answer to an RTT sample: do not use it.
     pub ignore_sample: bool,
-    /// Who says how fast packets leave (a kernel's alone).
+    /// The one who says how fast packets leave (a kernel's alone).
     pub pace: Option<Pace>,
     /// The congestion control forgets what it knows of the path (a kernel's alone).
     pub anew: Option<Anew>,

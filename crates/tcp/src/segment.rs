@@ -142,7 +142,7 @@ impl Timestamps {
     }
 }
 
-/// What a segment says of congestion without loss (RFC 3168): the field of its IP header, and two flags of TCP.
+/// A segment's words on congestion without loss (RFC 3168): the field of its IP header, and two flags of TCP.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Ecn(u8);
 

@@ -105,7 +105,7 @@ fn an_offer_that_is_not_answered_is_withdrawn() {
 }
 
 /// Every ACK echoes a mark until the sender has cut (6.1.3); the sender cuts once for a window and says so once (6.1.2).
-/// What is sent again cannot be marked (6.1.5).
+/// A packet that is sent again cannot be marked (6.1.5).
 #[test]
 fn a_mark_is_echoed_until_the_window_is_cut() {
     let mut pair = Pair::new("on", "on");

@@ -1,4 +1,4 @@
-//! What Linux's sender does in an outage: the probe, then the timeouts, each as late as the timer wheel makes it; and
+//! Linux's sender in an outage: the probe, then the timeouts, each as late as the timer wheel makes it; and
 //! how it begins when the outage hits the handshake.
 
 use segue_tcp::linux::{LinuxSender, LinuxSettings};

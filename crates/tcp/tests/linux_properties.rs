@@ -29,7 +29,7 @@ enum Event {
     Told(Advice),
 }
 
-/// What schemes for a kernel's stack ask for at a handoff.
+/// Requests of schemes for a kernel's stack at a handoff.
 fn told() -> impl Strategy<Value = Event> {
     let path = (any::<bool>(), 1u64..2_000).prop_map(|(lost, ms)| NewPath { rto: ms * MS, lost });
     let path = prop_oneof![Just(None), path.prop_map(Some)];
@@ -217,7 +217,7 @@ struct TwoPaths {
     sender: LinuxSender<()>,
     receiver: LinuxReceiver,
     now: Nanos,
-    /// What is under way: when it arrives, and whether at the receiver.
+    /// Packets under way: when it arrives, and whether at the receiver.
     on_the_way: Vec<(Nanos, bool, Segment)>,
     /// Delay, and whether a packet is lost: for the next, and round and round. Of three in a row one is lost at most, so
     /// that no timer expires twice for the same.
@@ -254,7 +254,7 @@ impl TwoPaths {
         }
     }
 
-    /// What happens next: an arrival or a timer. False if nothing does.
+    /// The next event: an arrival or a timer. False if nothing does.
     fn step(&mut self) -> bool {
         let arrival = self.on_the_way.iter().enumerate().min_by_key(|(_, packet)| packet.0);
         let arrival = arrival.map(|(index, packet)| (packet.0, index));

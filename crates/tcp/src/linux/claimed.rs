@@ -22,7 +22,7 @@ impl<A: Advisor> LinuxSender<A> {
         {
             return None;
         }
-        // What pacing held back is held back no more.
+        // Pacing holds nothing back any more.
         self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.min(self.sk.tcp_clock_cache);
         if again {
             self.total_retrans += 1;

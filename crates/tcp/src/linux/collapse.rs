@@ -13,7 +13,7 @@ use crate::advice::Advisor;
 /// Bytes that a buffer stays below: 65535 segments of at least eight bytes (`TCP_MIN_GSO_SIZE`).
 const LARGEST: u32 = 65_535 * 8;
 
-/// What has become of a buffer that might be merged with the one before (`tcp_shift_skb_data`).
+/// The fate of a buffer that might be merged with the one before (`tcp_shift_skb_data`).
 enum Shift {
     /// It has been merged, with this one.
     Into(u32),

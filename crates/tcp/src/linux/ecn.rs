@@ -22,12 +22,12 @@ impl EcnState {
         Self { ok: offers, queue_cwr: false }
     }
 
-    /// What the SYN says: nothing once it has not been answered (`tcp_ecn_clear_syn`).
+    /// The words of the SYN: nothing once it has not been answered (`tcp_ecn_clear_syn`).
     fn of_syn(self, retransmission: bool) -> Ecn {
         if self.ok && !retransmission { Ecn::ECE.and(Ecn::CWR) } else { Ecn::default() }
     }
 
-    /// What data say (`tcp_ecn_send`): those that are sent again are not to be marked.
+    /// The words of data (`tcp_ecn_send`): those that are sent again are not to be marked.
     fn of_data(&mut self, retransmission: bool) -> Ecn {
         if !self.ok || retransmission {
             return Ecn::default();
@@ -58,7 +58,7 @@ impl EcnState {
 }
 
 impl<A: Advisor> LinuxSender<A> {
-    /// What a packet says that goes out now.
+    /// The words of a packet that goes out now.
     pub(super) fn ecn_of(&mut self, seq: u32, retransmission: bool) -> Ecn {
         if seq == 0 { self.ecn.of_syn(retransmission) } else { self.ecn.of_data(retransmission) }
     }

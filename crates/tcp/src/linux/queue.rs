@@ -20,7 +20,7 @@ pub const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
 pub const PUSH: u8 = 32;
 /// In one buffer with the packet before it, both being SACKed (`tcp_shift_skb_data`).
 const MERGED: u8 = 64;
-/// What must not be set beside [`SACKED`] in a buffer that others are merged with (`TCPCB_TAGBITS`).
+/// Flags that must not be set beside [`SACKED`] in a buffer that others are merged with (`TCPCB_TAGBITS`).
 const TAG_BITS: u8 = SACKED | RETRANS | LOST;
 /// In the list by time of transmission.
 const LISTED: u8 = 16;
@@ -245,7 +245,7 @@ impl Queue {
         let end = self.buffer_end(self.head);
         self.unlist(self.head);
         self.head += 1;
-        // What is left of its buffer begins with the next packet.
+        // The rest of its buffer begins with the next packet.
         if end > self.head {
             let packet = self.get_mut(self.head);
             packet.flags &= !MERGED;

@@ -309,8 +309,8 @@ impl Options {
     /// * Unknown kinds are skipped by their length (RFC 9293, MUST-6). So are kinds 253 and 254
     ///   with a length of 2 or 3: an experiment that does not use ExIDs (RFC 4727).
     /// * An end of list ends it; what follows is padding and is not looked at (RFC 9293, 3.2).
-    /// * Of an option that is repeated the first one counts; the others must still be well-formed.
-    ///   Of experimental options the first one counts whatever its ExID; [`Experimental::find`]
+    /// * The first one of an option that is repeated counts; the others must still be well-formed.
+    ///   The first experimental option counts whatever its ExID; [`Experimental::find`]
     ///   finds the others.
     /// * A window scale above 14 is read as 14 (RFC 7323, 2.3).
     ///

@@ -54,7 +54,7 @@ impl Kalman {
     }
 }
 
-/// What `struct leocc` has beside BBR.
+/// The fields that `struct leocc` has beside BBR.
 #[derive(Clone, Debug, Default)]
 pub struct LeoRules {
     /// The schedule has a reconfiguration about now.
@@ -63,7 +63,7 @@ pub struct LeoRules {
     triggered: bool,
     /// The bandwidth before the first sample of a much shorter path (`reconfiguration_max_bw`).
     reconfiguration_max_bw: u32,
-    /// Of the last ACK (`latest_bw`), and the largest of this round (`rtt_cnt_max_bw`).
+    /// Bandwidth of the last ACK (`latest_bw`), and the largest of this round (`rtt_cnt_max_bw`).
     latest_bw: u32,
     rtt_cnt_max_bw: u32,
     bw: Kalman,

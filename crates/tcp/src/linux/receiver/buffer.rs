@@ -18,11 +18,11 @@ const RATIO: u32 = MSS * 256 / TRUESIZE;
 const MSS: u32 = 1448;
 /// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment.
 const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
-/// What the SYN/ACK offers: whole segments of that half (`tcp_select_initial_window`).
+/// The offer of the SYN/ACK: whole segments of that half (`tcp_select_initial_window`).
 const FIRST_OFFER: u32 = BUFFER / 2 / MSS * MSS;
-/// What the application is taken to read in a round trip at first, bytes (`TCP_INIT_CWND` segments).
+/// Bytes that the application is taken to read in a round trip at first (`TCP_INIT_CWND` segments).
 const FIRST_SPACE: u32 = 10 * MSS;
-/// What is added to a window that follows the application, bytes.
+/// Bytes that are added to a window that follows the application.
 const CUSHION: u64 = 16 * MSS as u64;
 /// Unit in which windows are told (`rcv_wscale` 9, for 16 MB).
 const WINDOW_UNIT: u32 = 512;
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!((buffer.size, buffer.space), (size, 320 * MSS));
     }
 
-    /// What is held takes 162/256 of its memory off the window. An offer stands; what it leaves is rounded up to 512.
+    /// Data that is held takes 162/256 of its memory off the window. An offer stands; what it leaves is rounded up to 512.
     #[test]
     fn what_is_held_shrinks_the_window_and_an_offer_stands() {
         let mut buffer = buffer();
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(buffer.select_window(BUFFER / 16 * 15 + 2), 0);
     }
 
-    /// What still waits counts against what was read.
+    /// Data that still waits counts against what was read.
     #[test]
     fn packets_that_wait_do_not_count() {
         let mut buffer = buffer();

@@ -33,7 +33,7 @@ impl EcnState {
         self.ok = self.takes_up && said.says(Ecn::ECE.and(Ecn::CWR)) && !said.says(Ecn::ECT);
     }
 
-    /// What an ACK says, or the SYN/ACK.
+    /// The words of an ACK, or of the SYN/ACK.
     pub(super) fn says(&self, syn: bool) -> Ecn {
         let echoes = if syn { self.ok } else { self.demand_cwr };
         if echoes { Ecn::ECE } else { Ecn::default() }

@@ -41,7 +41,7 @@ impl LinuxReceiver {
         }
     }
 
-    /// What has become in order waits to be read. A single packet finds room in the buffer of a single one before it
+    /// Data that has become in order waits to be read. A single packet finds room in the buffer of a single one before it
     /// (`tcp_ofo_queue`, `tcp_try_coalesce`).
     fn ofo_queue(&mut self) {
         let ready = self.out_of_order.partition_point(|held| held.0 < self.rcv_nxt);

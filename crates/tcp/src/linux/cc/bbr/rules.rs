@@ -1,4 +1,4 @@
-//! What a control that is made from BBR does otherwise. The defaults are those of `tcp_bbr.c`, and cost nothing: a
+//! The rules in which a control that is made from BBR differs. The defaults are those of `tcp_bbr.c`, and cost nothing: a
 //! control is compiled with its rules, not asked about them.
 
 use super::{CYCLE, Mode};

@@ -150,6 +150,7 @@ struct segue_bound {
 
 /* Written by mobile_waiting for each connection whose peer may be waiting. */
 struct segue_waiting {
+	u64 heard; /* ns, CLOCK_MONOTONIC: something was last at work on it */
 	struct segue_tuple tuple;
 	u32 acks[SEGUE_SENT_ACKS]; /* as in segue_sent */
 	u32 known;
@@ -165,6 +166,8 @@ struct segue_waiting {
 	u16 resumes; /* it may be helped after an outage */
 	u32 negotiated; /* its peer is sent notices; no ACK numbers but `ack` */
 	u32 packets; /* data packets that have come */
+	u32 una; /* snd_una */
+	u32 under_way; /* there is a hole in what has come, or data of this host are not acknowledged */
 };
 
 #endif

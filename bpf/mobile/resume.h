@@ -247,6 +247,9 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 		waiting.known = known->known;
 	}
 	waiting.packets = tp->data_segs_in;
+	waiting.heard = tp->tcp_clock_cache;
+	waiting.una = tp->snd_una;
+	waiting.under_way = under_way(tp);
 	waiting.seq = tp->snd_nxt;
 	waiting.ack = tp->rcv_nxt;
 	waiting.tsval = time_stamp(tp);

@@ -61,11 +61,17 @@ static __always_inline u32 may_upload(u32 state)
 	       state == TCP_LAST_ACK || state == TCP_CLOSING;
 }
 
+/* A hole in what has come, or data of this host that are not acknowledged. */
+static __always_inline u32 under_way(const struct tcp_sock *tp)
+{
+	return tp->packets_out || tp->rx_opt.num_sacks;
+}
+
 /* Whether the peer may wait for an ACK: something is under way, or has lately come. */
 static __always_inline u32 busy(struct tcp_sock *tp,
 				const struct segue_mobile_orders *order)
 {
-	if (tp->packets_out || tp->rx_opt.num_sacks)
+	if (under_way(tp))
 		return 1;
 	return tp->bytes_received && tp->tcp_clock_cache >= order->since;
 }

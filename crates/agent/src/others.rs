@@ -4,6 +4,7 @@
 //! they are reminded, where that brings nothing.
 
 use super::Error;
+use super::doubts::{Doubts, list};
 use super::event::Event;
 use super::freezes::{Freezes, Frozen};
 use super::links::Links;
@@ -88,8 +89,7 @@ pub(super) struct Others {
     /// Devices whose egress is not ours, and why.
     problems: BTreeMap<String, String>,
     resumes: Resumes<IpNet, Waiting>,
-    /// Handoffs without a known outage whose connections are still to be listed.
-    doubts: Vec<Outage>,
+    doubts: Doubts,
     windows: Windows,
     freezes: Freezes,
     counts: OthersStatus,
@@ -112,7 +112,15 @@ const CLOSED_SINCE: u64 = 2_000_000_000;
 fn flow(waiting: Waiting, access: u64, links: Option<[Link; 2]>) -> Flow<Waiting> {
     let rtt = waiting.rtt.map(|rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
     let (acks, round_trip) = (waiting.acks.len(), rtt.unwrap_or(0).max(access));
-    Flow { acks, round_trip, closed: waiting.closed, anew: anew(rtt, links), told: None, waiting }
+    let anew = anew(rtt, links);
+    Flow { acks, round_trip, closed: waiting.closed, anew, told: None, idle: None, waiting }
+}
+
+/// One whose packets a handoff at `now` may have lost.
+fn doubted_flow(now: u64, waiting: Waiting, access: u64, links: Option<[Link; 2]>) -> Flow<Waiting> {
+    let heard = u64::try_from(waiting.heard.as_nanos()).unwrap_or(u64::MAX);
+    let idle = (!waiting.under_way).then(|| now.saturating_sub(heard));
+    Flow { idle, ..flow(waiting, access, links) }
 }
 
 /// One whose peer has negotiated, and whose notice has left `told` ns after the link is back.
@@ -171,7 +179,7 @@ impl Others {
             followed: BTreeMap::new(),
             problems: BTreeMap::new(),
             resumes: Resumes::new(),
-            doubts: Vec::new(),
+            doubts: Doubts::default(),
             windows: Windows::default(),
             freezes: Freezes::default(),
         };
@@ -281,7 +289,7 @@ impl Others {
             }
             // Peers of connections that send nothing by themselves are told now.
             let since = now.saturating_sub(CLOSED_SINCE);
-            let busy = self.waiting(&watch.to, since, rounds.links(), mobile);
+            let busy = list(&watch.to, since, rounds.links(), mobile);
             let told = busy.iter().filter(|waiting| waiting.closed).take(closing(estimate.up_kbps));
             let told = told.filter(|waiting| mobile.send_closed(waiting).is_ok()).count();
             tracing::info!(
@@ -320,7 +328,7 @@ impl Others {
         if links.path(watch).is_none() {
             return;
         }
-        let closed = self.waiting(watch, u64::MAX, links, mobile);
+        let closed = list(watch, u64::MAX, links, mobile);
         let closed: Vec<_> = closed.into_iter().filter(|waiting| waiting.closed).collect();
         tracing::info!(%watch, connections = closed.len(), "windows are open again without a break");
         self.tell_open(now, watch, frozen.up_kbps, closed);
@@ -329,15 +337,6 @@ impl Others {
     fn tell_open(&mut self, now: u64, watch: &IpNet, up_kbps: u32, closed: Vec<Waiting>) {
         self.counts.opened += closed.len() as u64;
         self.resumes.open(now, *watch, up_kbps, closed.into_iter().map(|waiting| flow(waiting, 0, None)));
-    }
-
-    /// Connections of this prefix on which something has come since then, or whose peers were told of a closed window.
-    fn waiting(&self, watch: &IpNet, since: u64, links: &Links, mobile: &mut Mobile) -> Vec<Waiting> {
-        let all = mobile.waiting_of(&links.scope(watch), Duration::from_nanos(since));
-        all.unwrap_or_else(|error| {
-            tracing::error!(%error, "connections whose peers have not negotiated are not known");
-            Vec::new()
-        })
     }
 
     /// The link is back: the connections that wait are helped from now on. How many they are.
@@ -396,9 +395,8 @@ impl Others {
 
     fn list_doubted(&mut self, now: u64, change: &Outage, links: &Links, mobile: &mut Mobile) {
         let access = 2 * u64::from(change.delay_us) * 1000;
-        let mut waiting = self.waiting(&change.watch, change.since, links, mobile);
-        waiting.retain(|waiting| waiting.resumes && !waiting.negotiated && !waiting.closed);
-        let flows = waiting.into_iter().map(|waiting| flow(waiting, access, change.links));
+        let waiting = self.doubts.list(change, links, mobile).into_iter();
+        let flows = waiting.map(|waiting| doubted_flow(now, waiting, access, change.links));
         self.resumes.doubt(now, change.watch, change.length, change.up_kbps, flows);
     }
 
@@ -436,12 +434,12 @@ impl Others {
         while let Some(watch) = self.freezes.due(now) {
             self.open(now, &watch, links, mobile);
         }
-        for change in std::mem::take(&mut self.doubts) {
+        while let Some(change) = self.doubts.pop() {
             self.list_doubted(now, &change, links, mobile);
         }
-        while let Some(Due { id, waiting, says, begins, doubted, last }) = self.resumes.next(now) {
+        while let Some(Due { id, watch, waiting, says, begins, doubted, last }) = self.resumes.next(now) {
             if doubted && begins {
-                if mobile.has_heard(waiting).unwrap_or(true) {
+                if self.doubts.has_heard(now, watch, waiting, links, mobile) {
                     self.resumes.end(id);
                     self.resumes.unsent(now);
                     continue;

@@ -82,6 +82,9 @@ fn waiting(tuple: segue_tuple, flow: &segue_forwarded) -> Waiting {
         resumes: true,
         negotiated: false,
         packets: 0,
+        una: 0,
+        under_way: true,
+        heard: Duration::from_nanos(flow.heard),
         acks: newest_first(&flow.acks, flow.known, flow.acks[0]),
         rtt: None,
     }

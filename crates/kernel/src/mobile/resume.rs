@@ -62,6 +62,12 @@ pub struct Waiting {
     pub negotiated: bool,
     /// Data packets that have come on it.
     pub(super) packets: u32,
+    /// The first number of this host's that the peer has not acknowledged.
+    pub(super) una: u32,
+    /// There is a hole in what has come, or data of this host are not acknowledged.
+    pub under_way: bool,
+    /// When something was last at work on it, by CLOCK_MONOTONIC.
+    pub heard: Duration,
     /// The last ACK numbers that the peer has been sent, each once, the newest first: up to four.
     pub acks: Vec<u32>,
     /// The smallest round trip of the last minutes, as this host has measured it.
@@ -88,6 +94,17 @@ impl Waiting {
     /// The sequence number that this host expects next, which [`Mobile::send_ack`] tells.
     pub fn next(&self) -> u32 {
         self.ack
+    }
+
+    /// Whether it is the same connection.
+    pub fn is(&self, other: &Self) -> bool {
+        (self.ends.local, self.ends.remote) == (other.ends.local, other.ends.remote)
+    }
+
+    /// Whether its peer has been heard by `now`, when it is listed again: data have come, in order or not, or an ACK of
+    /// something new.
+    pub fn has_heard(&self, now: &Self) -> bool {
+        (self.packets, self.una) != (now.packets, now.una)
     }
 
     fn tuple(&self) -> segue_tuple {
@@ -124,6 +141,9 @@ impl From<segue_waiting> for Waiting {
             resumes: waiting.resumes != 0,
             negotiated: waiting.negotiated != 0,
             packets: waiting.packets,
+            una: waiting.una,
+            under_way: waiting.under_way != 0,
+            heard: Duration::from_nanos(waiting.heard),
             acks: newest_first(&waiting.acks, waiting.known, waiting.ack),
             rtt: (waiting.rtt_us != 0).then(|| Duration::from_micros(waiting.rtt_us.into())),
         }
@@ -301,15 +321,6 @@ impl Mobile {
             Some(sent) if sent.packets == waiting.packets => Progress::None,
             Some(_) => Progress::Resumed,
         })
-    }
-
-    /// Whether any data has come on such a connection since it was listed, in order or not; or it is not known any more.
-    ///
-    /// # Errors
-    /// The programs are gone.
-    pub fn has_heard(&self, waiting: &Waiting) -> Result<bool, Error> {
-        let sent = self.sent(&waiting.tuple())?;
-        Ok(sent.is_none_or(|sent| sent.packets != waiting.packets))
     }
 
     fn sent(&self, tuple: &segue_tuple) -> Result<Option<segue_sent>, Error> {

@@ -4,6 +4,7 @@ mod agent;
 mod busy;
 mod capture;
 mod carrier;
+mod doubts;
 mod first_slow_start;
 mod forwarded;
 mod freeze;

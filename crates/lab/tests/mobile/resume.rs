@@ -417,8 +417,9 @@ fn a_handoff_that_has_lost_packets_is_found_out() {
         assert_eq!(others["unsent"], 0, "{status}");
         if in_time {
             assert_eq!((number("helped"), number("resumed")), (1, 1), "{others}");
-            // As after an outage of two seconds: three about each number, and two more.
-            assert!((3..=14).contains(&number("messages")), "{others}");
+            // No hole and nothing of ours under way: as often as its own silence of 1.4 s may have doubled the timer.
+            assert!((2..=3).contains(&number("messages")), "{others}");
+            assert_eq!(number("octets"), 0, "{others}");
             return;
         }
     }

@@ -220,8 +220,15 @@ impl Mobile {
         // As the agent has it, none is taken to be told before the last.
         let told = pace.map_or(0, |pace| pace.time_of(u32::try_from(waiting.len()).unwrap_or(u32::MAX)));
         let round_trip = arrived.paths[OLD].round_trip.max(arrived.access);
-        let flow =
-            |waiting| Flow { waiting, acks: 0, round_trip, closed: false, anew: false, told: Some(told) };
+        let flow = |waiting| Flow {
+            waiting,
+            acks: 0,
+            round_trip,
+            closed: false,
+            anew: false,
+            told: Some(told),
+            idle: None,
+        };
         helper.made.fill(0);
         helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, waiting.into_iter().map(flow));
         self.helper = Some(helper);
@@ -258,6 +265,7 @@ impl Mobile {
                     // Other stacks count whole packets.
                     anew: matches!(flow.receiver, AnyReceiver::Linux(_)) && begins_anew(&old, &new),
                     told: None,
+                    idle: None,
                 }
             });
             helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, flows);

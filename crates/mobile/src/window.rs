@@ -184,22 +184,23 @@ impl Bound {
     }
 }
 
-/// `window` divided among connections: half of it evenly among those on which something came, half by what came.
+/// `window` divided among connections, in whole packets: half of it evenly among those on which something came, half by
+/// what came.
 fn divided(window: u32, came: &[u32]) -> Vec<u32> {
     let all: u64 = came.iter().map(|came| u64::from(*came)).sum();
     let busy = came.iter().filter(|came| **came > 0).count() as u64;
-    if busy == 0 {
-        let even = window / u32::try_from(came.len().max(1)).unwrap_or(u32::MAX);
-        return vec![even.max(LEAST); came.len()];
+    if busy == 0 && !came.is_empty() {
+        return divided(window, &vec![1; came.len()]);
     }
-    let part = |came: &u32| {
-        if *came == 0 {
-            return LEAST;
-        }
-        let parts = u64::from(window) * (all + busy * u64::from(*came)) / (2 * busy * all);
-        (parts as u32).max(LEAST)
-    };
-    came.iter().map(part).collect()
+    let whole = 2 * busy * all;
+    let share = |came: u32| if came == 0 { 0 } else { u64::from(window) * (all + busy * u64::from(came)) };
+    let mut parts: Vec<u32> = came.iter().map(|came| (share(*came) / whole) as u32).collect();
+    // A sender fills whole packets only: what is over of all parts together goes to those that lack least of one.
+    let mut order: Vec<usize> = (0..came.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(share(came[*index]) % whole));
+    let over = window.saturating_sub(parts.iter().sum());
+    order.into_iter().take(over as usize).for_each(|index| parts[index] += 1);
+    parts.into_iter().map(|part| part.max(LEAST)).collect()
 }
 
 #[cfg(test)]
@@ -226,6 +227,18 @@ mod tests {
             bound.on_round(bound.deadline())
         };
         (0..count).map(round).collect()
+    }
+
+    /// Rounded down, four parts of 3.75 were twelve packets of fifteen, and the link idled.
+    #[test]
+    fn the_parts_are_all_of_the_window() {
+        assert_eq!(divided(15, &[5, 5, 5, 5]), [4, 4, 4, 3]);
+        // 9.75, 5.25; a third on which nothing came has the least beside them.
+        assert_eq!(divided(15, &[4, 1, 0]), [10, 5, LEAST]);
+        for came in [&[1, 1, 1][..], &[9, 1], &[3, 5, 7, 11], &[100, 1, 1]] {
+            assert_eq!(divided(23, came).iter().sum::<u32>(), 23, "{came:?}");
+        }
+        assert_eq!(divided(3, &[1, 1, 1, 1]), [LEAST; 4], "nobody has less");
     }
 
     #[test]
@@ -262,11 +275,11 @@ mod tests {
             (0..recent.len()).map(|connection| bound.part(connection)).collect::<Vec<_>>()
         };
         assert_eq!(parts(&[100]), [15]);
-        assert_eq!(parts(&[50, 50]), [7, 7]);
-        // Half of 15 evenly, half in thirds: 3.75 + 5, 3.75 + 2.5
-        assert_eq!(parts(&[20, 10]), [8, 6]);
+        assert_eq!(parts(&[50, 50]), [8, 7]);
+        // Half of 15 evenly, half in thirds: 3.75 + 5, 3.75 + 2.5; the first lacks less of a whole packet
+        assert_eq!(parts(&[20, 10]), [9, 6]);
         assert_eq!(parts(&[20, 0]), [15, LEAST], "nothing came on the second");
-        assert_eq!(parts(&[0, 0]), [7, 7], "nor on either");
+        assert_eq!(parts(&[0, 0]), [8, 7], "nor on either");
         assert_eq!(parts(&[1; 100]), [LEAST; 100]);
     }
 
@@ -331,16 +344,17 @@ mod tests {
     #[test]
     fn a_connection_that_wants_less_leaves_the_rest_to_the_other() {
         let mut bound = Bound::new(0, slow(), &[9, 9]);
-        assert_eq!((bound.part(0), bound.part(1)), (7, 7));
+        assert_eq!((bound.part(0), bound.part(1)), (8, 7));
         rounds(&mut bound, 3, &[13, 2]);
         // 3.75 + 6.5, 3.75 + 1
-        assert_eq!((bound.part(0), bound.part(1)), (10, 4));
+        assert_eq!((bound.part(0), bound.part(1)), (10, 5));
         rounds(&mut bound, 1, &[15, 0]);
         assert_eq!((bound.part(0), bound.part(1)), (15, LEAST));
         // Both again.
         rounds(&mut bound, 1, &[13, 2]);
         rounds(&mut bound, 20, &[8, 7]);
-        assert_eq!((bound.part(0), bound.part(1)), (7, 7));
+        // 3.75 + 4, 3.75 + 3.5
+        assert_eq!((bound.part(0), bound.part(1)), (8, 7));
     }
 
     #[test]
@@ -350,7 +364,7 @@ mod tests {
         assert_eq!((bound.part(0), bound.part(1)), (15, u32::MAX));
         rounds(&mut bound, 1, &[10, 5]);
         // 3.75 + 5, 3.75 + 2.5
-        assert_eq!((bound.part(0), bound.part(1)), (8, 6));
+        assert_eq!((bound.part(0), bound.part(1)), (9, 6));
     }
 
     /// The queues of the bench's links (`usual_limit` of segue-netsim).

@@ -137,6 +137,7 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
              percentile. Per handoff: RTO, timeouts; spur, spurious timeouts; FR, fast retransmits; drops in queues; \
              rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
             b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
+            @if let Some(alone) = plan.alone() { " " (sentence_case(&alone)) "." }
         }
         @for (picture, caption) in quartiles.iter().chain(&over_time).chain(link_times) { (picture.markup(true, caption)) }
     }

@@ -270,6 +270,9 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         }
         text.push_str(&wrapped(&format!("{:head$}", column.heading()), &meaning, width));
     }
+    if let Some(alone) = plan.alone() {
+        text.push_str(&wrapped("", &alone, width));
+    }
     text
 }
 

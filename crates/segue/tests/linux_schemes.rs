@@ -238,3 +238,16 @@ fn a_scheme_lists_the_settings_of_its_stack() {
     }
     assert!(!printed(&["schemes", "linux-6.12"]).contains("newreno-guard"));
 }
+
+/// The rows that need no change at the sender are named below the table; where there is none, nothing is.
+#[test]
+fn what_needs_nothing_at_the_server_is_named() {
+    let handoff = ["compare", "6400kbit/9ms", "200kbit/300ms", "--at", "8s"];
+    let said = |schemes: &str| {
+        let table = printed(&[&handoff[..], &["--schemes", schemes]].concat());
+        table.lines().find_map(|line| line.strip_prefix("needs nothing at the server: ").map(str::to_owned))
+    };
+    assert_eq!(said("sack,mobile,etcp-v1").as_deref(), Some("mobile"));
+    assert_eq!(said("sack,mobile-window,mobile-resume").as_deref(), Some("mobile-window, mobile-resume"));
+    assert_eq!(said("sack,etcp-v1"), None);
+}

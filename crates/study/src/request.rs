@@ -365,6 +365,13 @@ impl Plan {
         if self.in_all { "of all flows together, as many of each" } else { "per flow" }
     }
 
+    /// Which schemes are the mobile's alone (docs/reference/mobile.md), in words; `None`: none is.
+    pub fn alone(&self) -> Option<String> {
+        let alone = self.schemes.iter().filter(|planned| planned.scheme.mobile().alone.is_some());
+        let names: Vec<&str> = alone.map(|planned| planned.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("needs nothing at the server: {}", names.join(", ")))
+    }
+
     fn with_queue(&self, link: &AccessLink) -> AccessLink {
         self.link_queue.map_or_else(|| link.clone(), |rule| link.with_queues(rule))
     }

@@ -55,7 +55,7 @@ pub struct LabWords {
     pub observe: Option<Spanned<String>>,
     /// One-way delay between server and access router; "4ms", that of the simulator's bench, unless given.
     pub wired: Option<Spanned<String>>,
-    /// "iperf3" or "nginx", of one handoff also "thin", of a drive also "page" and "ssh"; "iperf3" unless
+    /// "iperf3" or "nginx", of one handoff also "thin", of a drive also "page", "ssh" and "ssh-idle"; "iperf3" unless
     /// given.
     pub program: Option<Spanned<ProgramWord>>,
     /// 4 or 6; 4 unless given.
@@ -89,6 +89,9 @@ pub enum ProgramWord {
     Page,
     /// A session in which somebody types.
     Ssh,
+    /// A session in which the server alone says something.
+    #[serde(rename = "ssh-idle")]
+    SshIdle,
 }
 
 /// Directions of the old link that go.
@@ -148,6 +151,9 @@ impl LabFile {
             (_, Some(stays), _) => of_drives(stays.span.clone(), "`stays`"),
             (.., Some(bytes)) => of_drives(bytes.span(), "`bytes`"),
             (Some(word), ..) if *word.get_ref() == ProgramWord::Ssh => of_drives(word.span(), "`ssh`"),
+            (Some(word), ..) if *word.get_ref() == ProgramWord::SshIdle => {
+                of_drives(word.span(), "`ssh-idle`")
+            }
             (Some(word), ..) if *word.get_ref() == ProgramWord::Page => of_drives(word.span(), "`page`"),
             _ => {
                 let mut plan = self.common(runs)?;
@@ -182,6 +188,7 @@ impl LabFile {
             }
             (ProgramWord::Iperf3, None) => DriveLoad::Bulk,
             (ProgramWord::Ssh, None) => DriveLoad::Typing,
+            (ProgramWord::SshIdle, None) => DriveLoad::Watching,
             (ProgramWord::Thin, None) => return Err(self.of_one_handoff(&words.program, "thin")),
         };
         for (word, name) in [(&words.lost_icmp, "lost-icmp"), (&words.lost_messages, "lost-messages")] {
@@ -262,7 +269,8 @@ impl LabFile {
             program: match words.program.as_ref().map(Spanned::get_ref) {
                 Some(ProgramWord::Nginx) => Program::Nginx,
                 Some(ProgramWord::Thin) => Program::Thin,
-                Some(ProgramWord::Iperf3 | ProgramWord::Page | ProgramWord::Ssh) | None => Program::Iperf3,
+                Some(ProgramWord::Iperf3 | ProgramWord::Page | ProgramWord::Ssh | ProgramWord::SshIdle)
+                | None => Program::Iperf3,
             },
             ip: match &words.ip {
                 None => Ip::V4,

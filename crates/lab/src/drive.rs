@@ -53,6 +53,8 @@ pub enum Load {
     Page(u64),
     /// Keystrokes in an ssh session.
     Typing,
+    /// An ssh session in which nobody types, and the server prints a letter each 200 ms.
+    Watching,
 }
 
 /// One run of one sender.
@@ -97,7 +99,7 @@ pub fn drive(drive: &Drive, progress: &mut dyn FnMut(Progress)) -> Result<Vec<Dr
     prepared(match drive.load {
         Load::Bulk => &["iperf3", "setpriv"],
         Load::File(_) | Load::Page(_) => &["nginx", "curl", "setpriv"],
-        Load::Typing => &shell::PROGRAMS,
+        Load::Typing | Load::Watching => &shell::PROGRAMS,
     })?;
     let _signals = interrupt::Guard::new()?;
     sweep();
@@ -110,7 +112,7 @@ pub fn drive(drive: &Drive, progress: &mut dyn FnMut(Progress)) -> Result<Vec<Dr
             Fetched::File(path)
         }
         Load::Page(octets) => Fetched::Page(Page::write(folder.path(), octets)?),
-        Load::Bulk | Load::Typing => Fetched::Nothing,
+        Load::Bulk | Load::Typing | Load::Watching => Fetched::Nothing,
     };
     each_run(&drive.plan, progress, &|sender, round, stop| one(drive, sender, round, &fetched, stop))
 }
@@ -202,7 +204,8 @@ fn one(
     let started = lab.clock.now();
     let start = |program, bulk| Download::start(lab.hosts(), program, plan.flows, six, None, bulk);
     let mut running = match (drive.load, to_fetch) {
-        (Load::Typing, _) => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
+        (Load::Typing, _) => Running::Shell(Shell::start(lab.hosts(), six, lab.clock, true)?),
+        (Load::Watching, _) => Running::Shell(Shell::start(lab.hosts(), six, lab.clock, false)?),
         (_, Fetched::Nothing) => Running::Download(start(Program::Iperf3, None)?),
         (_, Fetched::File(bulk)) => Running::Download(start(Program::Nginx, Some(bulk.as_path()))?),
         (_, Fetched::Page(page)) => Running::Download(Download::page(lab.hosts(), plan.flows, six, page)?),

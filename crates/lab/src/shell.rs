@@ -1,7 +1,7 @@
 //! An ssh session over the link: sshd on the server, ssh on the mobile, on keys that are made for it and thrown away.
 //!
 //! On the server a terminal shows what is typed, as it does before any program sees it: the echo of each keystroke
-//! goes the whole way there and back.
+//! goes the whole way there and back. Or nobody types, and the server prints letters.
 
 use super::Error;
 use super::child::Child;
@@ -26,15 +26,17 @@ const TYPING: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_millis(1);
 /// The key that is typed: nothing that a terminal takes for a command.
 const KEY: u8 = b'x';
+/// Prints the same, as often.
+const PRINTER: &str = "while printf x; do sleep 0.2; done";
 /// sshd begins as root and leaves its rights there.
 const PRIVILEGE_SEPARATION: &str = "/run/sshd";
 
 /// A keystroke and its echo, ns of the laboratory's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keystroke {
-    /// The key was pressed.
-    pub typed: Nanos,
-    /// Its echo was on the mobile's screen; `None`: not before the session ended.
+    /// The key was pressed; `None`: the server printed it by itself.
+    pub typed: Option<Nanos>,
+    /// It was on the mobile's screen; `None`: not before the session ended.
     pub echoed: Option<Nanos>,
 }
 
@@ -52,17 +54,17 @@ pub struct Shell {
 pub const PROGRAMS: [&str; 4] = ["sshd", "ssh", "ssh-keygen", "setpriv"];
 
 impl Shell {
-    /// Starts sshd and logs in.
+    /// Starts sshd and logs in. `types`: somebody types; else the server prints.
     ///
     /// # Errors
     /// A program is missing, or does not start.
-    pub fn start(hosts: Hosts<'_>, six: bool, clock: Clock) -> Result<Self, Error> {
+    pub fn start(hosts: Hosts<'_>, six: bool, clock: Clock, types: bool) -> Result<Self, Error> {
         let folder = hosts.folder;
         let place = Place { cgroup: &hosts.cgroups.server, folder };
         for name in ["host", "user"] {
             key(place, name)?;
         }
-        let config = write(folder, "sshd_config", &server_config(folder))?;
+        let config = write(folder, "sshd_config", &server_config(folder, types))?;
         write(
             folder,
             "authorized_keys",
@@ -91,7 +93,7 @@ impl Shell {
         let (screen, end) = (client.output().to_owned(), Arc::clone(&stop));
         let typist = std::thread::Builder::new()
             .name("segue-typist".into())
-            .spawn(move || type_and_look(keyboard, &screen, clock, &end))
+            .spawn(move || type_and_look(types.then_some(keyboard), &screen, clock, &end))
             .map_err(Error::system("a thread that types"))?;
         Ok(Self { server, client, typist: Some(typist), stop, cgroup: hosts.cgroups.server.clone() })
     }
@@ -127,8 +129,14 @@ impl Drop for Shell {
     }
 }
 
-/// The session's terminal echoes each key once: the n-th octet on the screen answers the n-th key.
-fn type_and_look(mut keyboard: ChildStdin, screen: &Path, clock: Clock, stop: &AtomicBool) -> Vec<Keystroke> {
+/// The session's terminal echoes each key once: the n-th octet on the screen answers the n-th key. Without a keyboard all
+/// that is shown is the server's own.
+fn type_and_look(
+    mut keyboard: Option<ChildStdin>,
+    screen: &Path,
+    clock: Clock,
+    stop: &AtomicBool,
+) -> Vec<Keystroke> {
     let mut typed: Vec<Keystroke> = Vec::new();
     let Ok(mut screen) = File::open(screen) else { return typed };
     let mut answered = 0;
@@ -142,11 +150,16 @@ fn type_and_look(mut keyboard: ChildStdin, screen: &Path, clock: Clock, stop: &A
             keystroke.echoed = Some(now);
         }
         answered += keys;
+        let Some(keyboard) = &mut keyboard else {
+            typed.extend((0..keys).map(|_| Keystroke { typed: None, echoed: Some(now) }));
+            std::thread::sleep(LOOK);
+            continue;
+        };
         if now >= next {
             if keyboard.write_all(&[KEY]).and_then(|()| keyboard.flush()).is_err() {
                 break;
             }
-            typed.push(Keystroke { typed: now, echoed: None });
+            typed.push(Keystroke { typed: Some(now), echoed: None });
             next = now + TYPING.as_nanos() as Nanos;
         }
         std::thread::sleep(LOOK);
@@ -154,12 +167,13 @@ fn type_and_look(mut keyboard: ChildStdin, screen: &Path, clock: Clock, stop: &A
     typed
 }
 
-fn server_config(folder: &Path) -> String {
+fn server_config(folder: &Path, types: bool) -> String {
     let folder = folder.display();
+    let program = if types { "exec cat >/dev/null" } else { PRINTER };
     format!(
         "Port {PORT}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized_keys\nPidFile none\nStrictModes no\n\
          UsePAM no\nUseDNS no\nPermitRootLogin yes\nPasswordAuthentication no\nPrintMotd no\nPrintLastLog no\n\
-         ClientAliveInterval 120\nForceCommand exec cat >/dev/null\n"
+         ClientAliveInterval 120\nForceCommand {program}\n"
     )
 }
 

@@ -5,6 +5,7 @@ mod laboratory;
 use laboratory::{in_laboratory, link};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::drive::{Drive, DriveRecord, Load, drive};
+use segue_lab::shell::Keystroke;
 use segue_lab::{Error, Kind, NoticeBy, Plan, Segue, SenderKind, cgroup};
 use std::time::Duration;
 
@@ -144,14 +145,15 @@ fn typing(measured: impl Fn(&[Duration], Duration)) {
             let keys = &record.keystrokes;
             let (down, up) = (record.handoffs[0].link_down, record.handoffs[0].link_up);
             let nanos = |time: Duration| time.as_nanos() as u64;
+            let typed = |key: &Keystroke| key.typed.expect("somebody types");
             // After the login each echo takes a round trip of 18 ms.
             let before = keys
                 .iter()
-                .filter(|key| (nanos(down) - 2_000_000_000..nanos(down) - 100_000_000).contains(&key.typed));
-            let echoes = before.map(|key| key.echoed.expect("an echo") - key.typed);
+                .filter(|key| (nanos(down) - 2_000_000_000..nanos(down) - 100_000_000).contains(&typed(key)));
+            let echoes = before.map(|key| key.echoed.expect("an echo") - typed(key));
             let echoes: Vec<Duration> = echoes.map(Duration::from_nanos).collect();
             assert!(echoes.iter().all(|&echo| echo >= Duration::from_millis(18)), "{echoes:?}");
-            let lost = keys.iter().filter(|key| (nanos(down)..nanos(up)).contains(&key.typed));
+            let lost = keys.iter().filter(|key| (nanos(down)..nanos(up)).contains(&typed(key)));
             assert!(
                 lost.clone().count() >= 1
                     && lost.clone().all(|key| key.echoed.is_some_and(|at| at > nanos(up)))
@@ -160,6 +162,20 @@ fn typing(measured: impl Fn(&[Duration], Duration)) {
             assert!(first >= Duration::from_millis(40), "{first:?}");
             eprintln!("{}: first echo {first:?} after link-up", record.sender);
             measured(&echoes, first);
+        }
+    });
+}
+
+/// Nobody types: what the server has printed without a link is shown when there is one again.
+#[test]
+#[ignore = "needs lab ssh"]
+fn what_a_server_prints_is_shown_across_handoffs() {
+    in_laboratory(|| {
+        for record in records(&plan(&[5, 4], Load::Watching)) {
+            let keys = &record.keystrokes;
+            assert!(keys.len() >= 8 && keys.iter().all(|key| key.typed.is_none()), "{keys:?}");
+            // The way by the new link.
+            assert!(record.first_echoes()[0].is_some_and(|first| first >= Duration::from_millis(40)));
         }
     });
 }

@@ -66,7 +66,9 @@ fn head(load: DriveLoad) -> &'static [&'static str] {
         DriveLoad::File(_) | DriveLoad::Page(_) => {
             &["sender", "Q1", "median", "Q3", "1 s", "done Q1", "done", "done Q3", "intact"]
         }
-        DriveLoad::Typing => &["sender", "echo", "first Q1", "first", "first Q3", "worst"],
+        DriveLoad::Typing | DriveLoad::Watching => {
+            &["sender", "echo", "first Q1", "first", "first Q3", "worst"]
+        }
     }
 }
 
@@ -126,7 +128,7 @@ fn render(plan: &LabDrive, groups: &[(Kind, Vec<DriveRow>)]) -> String {
         text.push('\n');
     }
     let columns = match plan.load {
-        DriveLoad::Typing => {
+        DriveLoad::Typing | DriveLoad::Watching => {
             "echo: from a keystroke to its echo, median, s. first: from link-up to the first echo after it, s; worst: the longest\n\
              of them (inf: there was none)."
         }

@@ -68,6 +68,7 @@ pub fn drive(
             DriveLoad::File(octets) => segue_lab::drive::Load::File(octets),
             DriveLoad::Page(octets) => segue_lab::drive::Load::Page(octets),
             DriveLoad::Typing => segue_lab::drive::Load::Typing,
+            DriveLoad::Watching => segue_lab::drive::Load::Watching,
         },
     };
     let records = segue_lab::drive::drive(&asked, &mut more(done)).map_err(failure)?;
@@ -81,13 +82,14 @@ pub fn drive(
 
 fn driven(record: &segue_lab::drive::DriveRecord, kind: Kind) -> DriveRun {
     let handoff = |one: &segue_lab::RunRecord| measured(one.clone(), &record.sender, kind).measures;
-    let echo = |key: &segue_lab::shell::Keystroke| key.echoed.map(|at| (at - key.typed) as f64 / 1e9);
+    let echo = |key: &segue_lab::shell::Keystroke| Some((key.echoed? - key.typed?) as f64 / 1e9);
+    let typed = record.keystrokes.iter().filter(|key| key.typed.is_some());
     DriveRun {
         handoffs: record.handoffs.iter().map(handoff).collect(),
         octets: record.octets,
         completed_s: record.completed.map(|time| time.as_secs_f64()),
         intact: record.intact,
-        echoes_s: record.keystrokes.iter().map(echo).collect(),
+        echoes_s: typed.map(echo).collect(),
         first_echoes_s: record
             .first_echoes()
             .into_iter()

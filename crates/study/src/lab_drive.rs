@@ -19,6 +19,8 @@ pub enum DriveLoad {
     Page(u64),
     /// Keystrokes in an ssh session.
     Typing,
+    /// An ssh session in which nobody types, and the server says something.
+    Watching,
 }
 
 impl DriveLoad {
@@ -29,6 +31,7 @@ impl DriveLoad {
             Self::File(_) => "nginx",
             Self::Page(_) => "page",
             Self::Typing => "ssh",
+            Self::Watching => "ssh-idle",
         }
     }
 }
@@ -119,7 +122,7 @@ impl DriveRow {
         let each =
             |values: fn(&DriveRun) -> &Vec<Option<f64>>| all(runs.iter().flat_map(values).copied().collect());
         let file = matches!(drive.load, DriveLoad::File(_) | DriveLoad::Page(_));
-        let typing = drive.load == DriveLoad::Typing;
+        let typing = matches!(drive.load, DriveLoad::Typing | DriveLoad::Watching);
         let first_echoes = each(|run| &run.first_echoes_s);
         let handoffs: Vec<LiveRun> = runs.iter().flat_map(|run| &run.handoffs).copied().collect();
         Self {

@@ -103,7 +103,7 @@ fn mistakes_are_told_with_their_place() {
         ("runs = 0", "runs 0 is out of range"),
         (
             "program = \"wget\"",
-            "unknown word `wget`, expected one of `iperf3`, `nginx`, `thin`, `page`, `ssh`",
+            "unknown word `wget`, expected one of `iperf3`, `nginx`, `thin`, `page`, `ssh`, `ssh-idle`",
         ),
         ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
         ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
@@ -138,6 +138,7 @@ fn a_drive_has_stays_and_a_load() {
     let two = "stays = [\"8s\", \"10s\"]\n";
     let load = |more: &str| drive(&format!("{two}{more}")).map(|drive| drive.load);
     assert_eq!(load("program = \"ssh\""), Ok(DriveLoad::Typing));
+    assert_eq!(load("program = \"ssh-idle\""), Ok(DriveLoad::Watching));
     assert_eq!(load("program = \"nginx\""), Ok(DriveLoad::File(20_000_000)));
     assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(DriveLoad::File(300_000)));
     assert_eq!(load("program = \"page\""), Ok(DriveLoad::Page(2_000_000)));
@@ -159,6 +160,7 @@ fn a_drive_has_stays_and_a_load() {
     for (more, part) in [
         (two, "`stays` is of drives"),
         ("program = \"ssh\"", "column 11: `ssh` is of drives"),
+        ("program = \"ssh-idle\"", "column 11: `ssh-idle` is of drives"),
         ("program = \"page\"", "column 11: `page` is of drives"),
         ("bytes = \"5MB\"", "`bytes` is of drives"),
     ] {

@@ -102,3 +102,55 @@ fn a_server_that_is_not_to_be_helped_is_not_reminded() {
     let others = &status["others"];
     assert_eq!((&others["reminded"], &others["reminders"]), (&0.into(), &0.into()), "{others}");
 }
+
+/// What the mobile sends over the first link goes to nobody.
+fn uplink_dies(world: &World) {
+    let nobody = ["lladdr", "02:00:00:00:00:99", "nud", "permanent", "dev", "link0"];
+    let words = [&["neigh", "replace", "10.77.0.2"][..], &nobody].concat();
+    world.hosts.mobile.run(|| ip(&words)).expect("a neighbour");
+}
+
+/// A server lacks the last ACKs and has nothing new to send. The notice takes its timeouts back and has it send nothing that
+/// was lost. No round trip can be measured: what the notice acknowledges was sent twice, and it echoes no stamp. So the
+/// timer stays as the timeouts have left it, bounded to a second, and a message is for timeouts alone.
+#[test]
+#[ignore = "a measurement: make measure"]
+fn how_long_a_server_waits_that_lacks_an_ack() {
+    for lacks in [true, false] {
+        for _ in 0..5 {
+            let world = World::beside(sender);
+            let peer = &world.hosts.peer;
+            world.with_agent(&world.config(""), || {
+                let (near, far) = world.connect(&world.listen(false));
+                carry(&far, &near, 0, 100_000);
+                thread::sleep(Duration::from_millis(300));
+                if lacks {
+                    uplink_dies(&world);
+                }
+                carry(&far, &near, 100_000, 5000);
+                // Its timer is no rival: the least RTO is 200 ms.
+                thread::sleep(Duration::from_millis(50));
+                downlink(&world, 0, true);
+                (&far).write_all(&stream(105_000, 10_000)).expect("the socket's buffer takes it");
+                peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
+                backed_off(peer, &far);
+                world.peer_moves(1);
+                downlink(&world, 1, true);
+                let up = Instant::now();
+                world.move_to(1);
+                // Longer than the notice takes, and the messages behind it.
+                thread::sleep(Duration::from_millis(90));
+                downlink(&world, 1, false);
+                let (backoff, due) = timer(peer, &far);
+                let due = due.map(|due| due.duration_since(up));
+                let mut received = [0; 10_000];
+                (&near).read_exact(&mut received).expect("it arrives");
+                println!(
+                    "the server lacks ACKs: {lacks}. 90 ms after link-up it has backed off {backoff} times, its timer is due \
+                     at {due:?}; all had come {:?} after link-up",
+                    up.elapsed()
+                );
+            });
+        }
+    }
+}

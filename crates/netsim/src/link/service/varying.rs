@@ -2,6 +2,7 @@
 
 use crate::random::{happens, normal, stream};
 use crate::{Nanos, SECOND};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Length of the table: after it the weather repeats.
@@ -51,13 +52,100 @@ pub struct Gaps {
 /// A rate over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaryingRate {
-    /// Until when (exclusive) and what, bit/s; ascending, the last ends the period.
-    steps: Arc<[(Nanos, u64)]>,
+    steps: Steps,
+}
+
+/// Until when (exclusive) and what, bit/s; ascending, the last ends the period.
+type Steps = Arc<[(Nanos, u64)]>;
+
+/// All that a table depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Origin {
+    rate: u64,
+    changes: Changes,
+    gaps: Option<Gaps>,
+    seed: u64,
+    number: u64,
+}
+
+/// Tables that a thread keeps, of some 100 kB each: those of a run that goes to and fro several times.
+const KEPT_TABLES: usize = 16;
+
+thread_local! {
+    /// The latest, last. Bound and notices of each handoff ask for those of its links, and a table is 6,000 draws.
+    static LATEST: RefCell<Vec<(Origin, Steps)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl VaryingRate {
     /// A rate of so many bit/s (of a chain in its good state) with these changes. `number` is the link's own.
     pub fn new(rate: u64, changes: Changes, gaps: Option<Gaps>, seed: u64, number: u64) -> Self {
+        let origin = Origin { rate, changes, gaps, seed, number };
+        let steps = LATEST.with_borrow_mut(|latest| {
+            let found = latest.iter().rposition(|(other, _)| *other == origin);
+            let table = match found {
+                Some(index) => latest.remove(index),
+                None => (origin, origin.steps()),
+            };
+            if latest.len() == KEPT_TABLES {
+                latest.remove(0);
+            }
+            let steps = table.1.clone();
+            latest.push(table);
+            steps
+        });
+        Self { steps }
+    }
+
+    /// When a transmission of `bytes` ends that begins at `start`.
+    pub fn departure(&self, start: Nanos, bytes: u32) -> Nanos {
+        let mut need = u128::from(bytes) * 8 * u128::from(SECOND);
+        let (mut round, mut within) = (start / PERIOD * PERIOD, start % PERIOD);
+        let mut index = self.steps.partition_point(|step| step.0 <= within);
+        loop {
+            let (end, rate) = self.steps[index];
+            let room = u128::from(end - within) * u128::from(rate);
+            if need <= room && rate > 0 {
+                return round + within + need.div_ceil(u128::from(rate)) as Nanos;
+            }
+            need -= room;
+            within = end;
+            index += 1;
+            if index == self.steps.len() {
+                (round, within, index) = (round + PERIOD, 0, 0);
+            }
+        }
+    }
+
+    /// Bytes that it can carry within `[from, to)`.
+    pub fn bytes_between(&self, from: Nanos, to: Nanos) -> u64 {
+        let bits = |until: Nanos| {
+            let whole = u128::from(until / PERIOD) * self.bits_until(PERIOD);
+            whole + self.bits_until(until % PERIOD)
+        };
+        ((bits(to) - bits(from)) / (8 * u128::from(SECOND))) as u64
+    }
+
+    /// Capacity of the first period up to `time`, in bits times ns per second.
+    fn bits_until(&self, time: Nanos) -> u128 {
+        let mut begin = 0;
+        let mut sum = 0;
+        for &(end, rate) in &*self.steps {
+            sum += u128::from(end.min(time).saturating_sub(begin)) * u128::from(rate);
+            begin = end;
+        }
+        sum
+    }
+
+    /// Mean rate, bit/s.
+    pub fn mean_rate(&self) -> u64 {
+        ((self.bits_until(PERIOD) / u128::from(PERIOD)) as u64).max(1)
+    }
+}
+
+impl Origin {
+    /// Draws the table.
+    fn steps(self) -> Steps {
+        let Self { rate, changes, gaps, seed, number } = self;
         let mut random = stream(seed, number);
         let mean = rate as f64;
         let mut steps: Vec<(Nanos, u64)> = Vec::new();
@@ -108,52 +196,7 @@ impl VaryingRate {
                 push(at, rate);
             }
         }
-        Self { steps: steps.into() }
-    }
-
-    /// When a transmission of `bytes` ends that begins at `start`.
-    pub fn departure(&self, start: Nanos, bytes: u32) -> Nanos {
-        let mut need = u128::from(bytes) * 8 * u128::from(SECOND);
-        let (mut round, mut within) = (start / PERIOD * PERIOD, start % PERIOD);
-        let mut index = self.steps.partition_point(|step| step.0 <= within);
-        loop {
-            let (end, rate) = self.steps[index];
-            let room = u128::from(end - within) * u128::from(rate);
-            if need <= room && rate > 0 {
-                return round + within + need.div_ceil(u128::from(rate)) as Nanos;
-            }
-            need -= room;
-            within = end;
-            index += 1;
-            if index == self.steps.len() {
-                (round, within, index) = (round + PERIOD, 0, 0);
-            }
-        }
-    }
-
-    /// Bytes that it can carry within `[from, to)`.
-    pub fn bytes_between(&self, from: Nanos, to: Nanos) -> u64 {
-        let bits = |until: Nanos| {
-            let whole = u128::from(until / PERIOD) * self.bits_until(PERIOD);
-            whole + self.bits_until(until % PERIOD)
-        };
-        ((bits(to) - bits(from)) / (8 * u128::from(SECOND))) as u64
-    }
-
-    /// Capacity of the first period up to `time`, in bits times ns per second.
-    fn bits_until(&self, time: Nanos) -> u128 {
-        let mut begin = 0;
-        let mut sum = 0;
-        for &(end, rate) in &*self.steps {
-            sum += u128::from(end.min(time).saturating_sub(begin)) * u128::from(rate);
-            begin = end;
-        }
-        sum
-    }
-
-    /// Mean rate, bit/s.
-    pub fn mean_rate(&self) -> u64 {
-        ((self.bits_until(PERIOD) / u128::from(PERIOD)) as u64).max(1)
+        steps.into()
     }
 }
 
@@ -218,6 +261,28 @@ mod tests {
         // The table begins again.
         assert_eq!(varying.departure(612 * SECOND, 1000), 612 * SECOND + 51 * MS);
         assert_eq!(varying.mean_rate(), 8_000_000 * 14_950 / 15_000);
+    }
+
+    /// A table is the same whether it was kept or is drawn anew, and no other is taken for it.
+    #[test]
+    fn kept_tables_are_those_that_were_asked_for() {
+        let of = |seed: u64, number: u64| {
+            VaryingRate::new(1_000_000, Changes::Walk { deviation: 300_000 }, None, seed, number)
+        };
+        let drawn = |seed: u64, number: u64| {
+            std::thread::spawn(move || of(seed, number)).join().expect("a thread of its own has kept none")
+        };
+        let many = KEPT_TABLES as u64 + 3;
+        for (seed, number) in (0..many).chain([2, many - 1, many - 1]).flat_map(|seed| [(seed, 0), (seed, 1)])
+        {
+            assert_eq!(of(seed, number), drawn(seed, number), "{seed} {number}");
+        }
+        assert_ne!(of(1, 0), of(1, 1));
+        assert!(Arc::ptr_eq(&of(1, 0).steps, &of(1, 0).steps));
+        let gaps = Gaps { every: 15 * SECOND, first: 12 * SECOND, length: 50 * MS };
+        let constant = |gaps| VaryingRate::new(1_000_000, Changes::Constant, gaps, 1, 0);
+        assert_ne!(constant(None), constant(Some(gaps)));
+        assert!(LATEST.with_borrow(Vec::len) <= KEPT_TABLES);
     }
 
     proptest! {

@@ -87,7 +87,7 @@ fn mistakes_end_with_status_2_and_one_line() {
     std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\nhandoffs = 0\n").unwrap();
     std::fs::write(here.join("b.toml"), "old = 'wlan'\nnew = 'egprs'\nhandoffs = 2\nevery = 'soon'\n")
         .unwrap();
-    let bad: [(&[&str], &str); 14] = [
+    let bad: [(&[&str], &str); 13] = [
         (&["--handoffs", "0", "--every", "1s"], "--handoffs: bad `0`; expected a number of 1 to 1000"),
         (&["--handoffs", "-1", "--every", "1s"], "--handoffs: bad `-1`"),
         (&["--handoffs", "2"], "--every"),
@@ -108,10 +108,6 @@ fn mistakes_end_with_status_2_and_one_line() {
         (
             &["--handoffs", "2", "--every", "3s", "--neighbours", "2"],
             "expected no neighbours beside several handoffs",
-        ),
-        (
-            &["--handoffs", "2", "--every", "3s", "--kind", "bbm", "--schemes", "sack,buffer-lcfd"],
-            "as `buffer-lcfd` needs here",
         ),
         (&["run", "a.toml"], "a.toml, line 3, column 12: handoffs: bad `0`"),
         (&["run", "b.toml"], "b.toml, line 4, column 9: every: bad `soon`"),

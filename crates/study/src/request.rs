@@ -107,7 +107,7 @@ impl Request {
             neighbours::check(&self.at, &self.kinds, self.notice, &schemes, &routers)?;
         }
         let series = series::read(&self.settings)?;
-        series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
+        series::check(series, &self.kinds, neighbours.is_some())?;
         soft::check(&self.kinds, neighbours.is_some())?;
         let address = address::read(&self.settings)?;
         let beside = address::Beside {

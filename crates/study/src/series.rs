@@ -1,8 +1,7 @@
 //! `--handoffs` and `--every`: several handoffs in one run, in words.
 
-use crate::planned::PlannedScheme;
 use crate::request_error::{EVERY, HANDOFFS, RequestError};
-use segue_world::{Kind, Nanos, NoticeMode, Routers, SECOND, Series};
+use segue_world::{Kind, Nanos, SECOND, Series};
 
 /// Most in a run.
 const MOST: u32 = 1000;
@@ -54,16 +53,8 @@ fn lasts(kind: Kind) -> Nanos {
     both.or(kind.returns_after()).unwrap_or(kind.disconnection())
 }
 
-/// A handoff is over, and its link has carried, before the next begins; routers that hold packets and neighbours know
-/// one handoff.
-pub(crate) fn check(
-    series: Series,
-    kinds: &[Kind],
-    notice: NoticeMode,
-    neighbours: bool,
-    schemes: &[PlannedScheme],
-    routers: &Routers,
-) -> Result<(), RequestError> {
+/// A handoff is over, and its link has carried, before the next begins; neighbours know one handoff.
+pub(crate) fn check(series: Series, kinds: &[Kind], neighbours: bool) -> Result<(), RequestError> {
     if series.handoffs == 1 {
         return Ok(());
     }
@@ -98,19 +89,7 @@ pub(crate) fn check(
             "`neighbours` are counted after one handoff; expected no neighbours beside several handoffs";
         return Err(refused("--handoffs", problem.into()));
     }
-    let breaks = kinds.iter().any(|kind| kind.breaks());
-    let buffered = schemes.iter().find(|planned| routers.rule_for(&planned.scheme, notice).is_some());
-    match buffered.filter(|_| breaks) {
-        Some(planned) => Err(refused(
-            "--handoffs",
-            format!(
-                "access routers buffer for one handoff in a run, as `{}` needs here; expected schemes and settings \
-                 without router buffers, or a drive (segue run)",
-                planned.name
-            ),
-        )),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 #[cfg(test)]

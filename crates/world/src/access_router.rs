@@ -74,11 +74,6 @@ impl AccessRouter {
         Self { requests_to: Some(tunnel), ..self }
     }
 
-    /// A router that holds nothing and lets requests go over `tunnel`.
-    pub fn passing(id: NodeId, router: Router, tunnel: LinkId) -> Self {
-        Self { id, router, held: None, requests_to: Some(tunnel) }
-    }
-
     /// The routes.
     pub fn routes(&mut self) -> &mut Router {
         &mut self.router
@@ -139,8 +134,28 @@ impl AccessRouter {
                 net.packets.remove(request);
                 self.release(net);
             }
-            (_, Some(out)) => net.send(out, request),
+            (_, Some(out)) => {
+                net.send(out, request);
+                // The mobile is here, where some may have been held for it before it left.
+                if let Some(link) = self.held.as_ref().map(|held| held.link) {
+                    self.hand_on(net, link);
+                }
+            }
             (_, None) => net.packets.remove(request),
+        }
+    }
+
+    /// What is held goes over `out`, since what comes for the mobile does from now on. That all has gone over the
+    /// mobile's link that was meant for it is told there.
+    pub fn hand_on<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, out: LinkId) {
+        let Some(held) = &mut self.held else { return };
+        held.towards = Towards::Link;
+        for (flow, seq) in std::mem::take(&mut held.last) {
+            net.originate(held.link, Packet::of_signal(flow, Signal::EndOfForwarding, seq));
+        }
+        while let Some(id) = net.release(&mut held.buffer) {
+            net.packets[id].forwarded = true;
+            net.send(out, id);
         }
     }
 

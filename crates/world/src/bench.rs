@@ -170,6 +170,8 @@ pub(crate) struct LinkIds {
     pub access: [Duplex; 2],
     /// Wireless device - MN, old and new.
     pub last: [Duplex; 2],
+    /// Access routers, old and new.
+    pub routers: [NodeId; 2],
     /// Old access router - new access router, where they have a tunnel.
     pub tunnel: Option<Duplex>,
     /// The bench's flows go from the mobile.
@@ -218,6 +220,8 @@ impl LinkIds {
         for pair in [&mut self.edge, &mut self.access, &mut self.last] {
             pair.swap(OLD, NEW);
         }
+        self.routers.swap(OLD, NEW);
+        self.tunnel = self.tunnel.map(|Duplex { down, up }| Duplex { down: up, up: down });
         self.further.iter_mut().flatten().for_each(Pair::turn_back);
         self
     }
@@ -287,6 +291,7 @@ pub(crate) fn build<W: HostObserver>(
         edge: edge.map(of_data),
         access: air.map(of_data),
         last: last.map(of_data),
+        routers: AR,
         tunnel: None,
         is_upward,
         further: [None, None],

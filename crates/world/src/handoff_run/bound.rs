@@ -26,7 +26,7 @@ impl<W: HostObserver> Completed<W> {
         let (old, must_carry) = needs(sim, self.targets(), self.old_deliveries());
         let waiting = link_ids.lead_to().into_iter().any(|link| !sim.net.link(link).is_empty());
         let first_sent = if waiting { 0 } else { self.before_access() };
-        let first_held = rule.map(|rule| routers::first_held(experiment, rule));
+        let first_held = rule.map(|rule| routers::first_held(sim, link_ids, experiment, rule));
         if experiment.address == Address::New {
             // Where nothing is missing, the transfer ends as the connection opens.
             let fates = sim.net.link(link_ids.access[NEW].down).coming_fates();

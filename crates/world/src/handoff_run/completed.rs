@@ -13,6 +13,7 @@ use crate::nodes::{Also, Arrived, BenchNode, BenchSim, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::{Packet, Signal};
+use crate::routers;
 use crate::soft;
 use crate::words::{Address, Definition, Kind, NoticeMode, Overlap};
 use segue_handoff::alone::window::Path;
@@ -55,7 +56,7 @@ impl<W: HostObserver> Completed<W> {
             sim.run_until(completion + asked.counted);
             neighbours::received_since(&sim, &before).iter().sum()
         });
-        pass(&fork.experiment, &fork.link_ids, fork.at, &mut fork.sim, None);
+        pass(&fork.experiment, &fork.link_ids, fork.at, &mut fork.sim, fork.rule);
 
         let packets = fork.experiment.packets;
         let flows = &correspondent(&fork.sim).flows;
@@ -148,6 +149,9 @@ impl<W: HostObserver> Completed<W> {
             for pair in traffic::pairs(&link_ids) {
                 traffic::hand_over(&mut sim, &link_ids, &pair);
             }
+        }
+        if let Some(rule) = routers::rule(experiment, scheme) {
+            routers::link_up(&mut sim, &link_ids, rule);
         }
         if let Some(overlap) = overlap {
             soft::open(&mut sim, &link_ids, experiment, overlap);

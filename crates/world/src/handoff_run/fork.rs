@@ -24,6 +24,8 @@ pub struct Fork<W = ()> {
     pub(super) elsewhere: bool,
     /// The network has had a handoff, and all has been done that is to be done before T.
     pub(super) continued: bool,
+    /// That of its routers then.
+    pub(super) rule: Option<RouterRule>,
     pub(super) link_ids: LinkIds,
     pub(super) at: Nanos,
 }
@@ -68,7 +70,7 @@ pub(super) fn pass<W: HostObserver>(
         }
     }
     if let Some(rule) = rule {
-        routers::link_down(sim, rule);
+        routers::link_down(sim, link_ids, rule);
     }
     let device = traffic::device(link_ids).map(|device| &mut sim.nodes[usize::from(device.0)]);
     if let (Kind::Bbm(_), Some(BenchNode::Mobile(host))) = (experiment.kind, device) {
@@ -94,26 +96,20 @@ impl<W: HostObserver> Fork<W> {
         if self.elsewhere {
             lay_new_link(&mut sim, &link_ids, experiment);
         }
-        let rule = routers::rule(experiment, scheme);
         for (at, what, _) in steps {
             sim.run_until(at);
-            match (what, rule) {
-                (Early::RoutersPrepare, Some(rule)) => {
-                    routers::equip(&mut sim, &mut link_ids, &experiment.routers, rule);
-                }
-                _ => act_early(&mut sim, &link_ids, experiment, scheme, (what, self.at)),
-            }
+            act_early(&mut sim, &mut link_ids, experiment, scheme, (what, self.at));
         }
         sim.run_until(self.at);
-        pass(experiment, &link_ids, self.at, &mut sim, rule);
+        pass(experiment, &link_ids, self.at, &mut sim, routers::rule(experiment, scheme));
         (sim, link_ids)
     }
 }
 
-/// Acts of mobile and senders before a handoff at `at`.
+/// Acts of mobile, senders and routers before a handoff at `at`.
 pub(super) fn act_early<W: HostObserver>(
     sim: &mut BenchSim<W>,
-    link_ids: &LinkIds,
+    link_ids: &mut LinkIds,
     experiment: &Experiment,
     scheme: &Scheme,
     (what, at): (Early, Nanos),
@@ -122,7 +118,12 @@ pub(super) fn act_early<W: HostObserver>(
         Early::HandoffStarts => announce_start(sim, link_ids, experiment, scheme),
         Early::ScheduleRead => read_schedules(sim, at),
         Early::Attended => {}
-        Early::WindowCloses | Early::RoutersPrepare => {
+        Early::RoutersPrepare => {
+            if let Some(rule) = routers::rule(experiment, scheme) {
+                routers::equip(sim, link_ids, &experiment.routers, rule);
+            }
+        }
+        Early::WindowCloses => {
             let Some(device) = traffic::device(link_ids) else { return };
             sim.with_node(device, |node, net| {
                 let BenchNode::Mobile(host) = node else { return };

@@ -43,6 +43,7 @@ pub(crate) struct Ended<W> {
 #[derive(Clone)]
 pub(super) struct Run<W> {
     pub sim: BenchSim<W>,
+    pub link_ids: LinkIds,
     /// All is accounted for until then.
     from: Nanos,
     /// Steps still to come.
@@ -181,13 +182,13 @@ impl<W: HostObserver> Handoff<W> {
                 break;
             }
         }
-        Run { sim, from, steps, count }
+        Run { sim, link_ids, from, steps, count }
     }
 
     /// The record of a run that has come to its end.
     pub(super) fn end(&self, scheme: &Scheme, run: Run<W>) -> Ended<W> {
         let at = &self.at;
-        let Run { sim, from, steps, mut count } = run;
+        let Run { sim, from, steps, mut count, .. } = run;
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = match (rule, at.of_early_senders(scheme)) {
             (Some(rule), _) => at.bound(Some(rule)),

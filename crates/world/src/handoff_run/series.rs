@@ -8,6 +8,7 @@ use super::fork::{Fork, act_early, lay_new_link};
 use super::run::{Handoff, Run};
 use crate::lead::{self, Early};
 use crate::record::RunRecord;
+use crate::routers;
 use crate::words::Kind;
 use segue_handoff::Scheme;
 use segue_netsim::Nanos;
@@ -32,7 +33,7 @@ impl Default for Series {
 impl Handoff {
     /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each.
     ///
-    /// Routers with buffers and neighbours are not for a second handoff.
+    /// Neighbours are not for a second handoff.
     pub fn run_series(&self, scheme: &Scheme, series: Series) -> Vec<RunRecord> {
         if series.handoffs <= 1 {
             return vec![self.run(scheme)];
@@ -64,25 +65,27 @@ impl Handoff {
         let run = self.run_until(scheme, latest);
         let record = self.end(scheme, run.clone()).record;
 
-        let Run { mut sim, steps: mut rest, .. } = run;
+        let Run { mut sim, link_ids, steps: mut rest, .. } = run;
+        let mut link_ids = match experiment.kind.returns_after() {
+            Some(_) => link_ids,
+            None => link_ids.back(),
+        };
         (sim.net.observer.recorder, sim.net.observer.idle) = (None, None);
         let end = std::iter::once((at, None));
         for (due, what) in steps.into_iter().map(|(due, what)| (due, Some(what))).chain(end) {
             self.at.run_steps(&mut sim, scheme, &mut rest, due);
             if let Some(what) = what {
-                act_early(&mut sim, &fork.link_ids, &experiment, scheme, (what, at));
+                act_early(&mut sim, &mut link_ids, &experiment, scheme, (what, at));
             }
         }
-        let link_ids = match experiment.kind.returns_after() {
-            Some(_) => fork.link_ids,
-            None => fork.link_ids.back(),
-        };
         if let Kind::Bbm(_) = experiment.kind {
             // It has been cut.
             lay_new_link(&mut sim, &link_ids, &experiment);
         }
         let (origin, early) = (fork.origin.clone(), fork.early.clone());
-        let next = Fork { experiment, origin, sim, early, elsewhere: false, continued: true, link_ids, at };
+        let rule = routers::rule(&experiment, scheme);
+        let continued = true;
+        let next = Fork { experiment, origin, sim, early, elsewhere: false, continued, rule, link_ids, at };
         (record, next.complete())
     }
 }

@@ -61,6 +61,7 @@ impl Fork {
             early: self.early.clone(),
             elsewhere,
             continued: false,
+            rule: None,
             link_ids: self.link_ids,
             at: self.at,
         }

@@ -85,6 +85,7 @@ impl<W: HostObserver> WarmRun<W> {
             early: Arc::new(self.followers.clone()),
             elsewhere: false,
             continued: false,
+            rule: None,
             link_ids: self.link_ids,
             at,
         }

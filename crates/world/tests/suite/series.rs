@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
-use segue_world::{Experiment, Kind, NoticeMode, Overlap, RunRecord, Series, SoftWord, Traffic, WarmRun};
+use segue_world::{
+    Experiment, Kind, NoticeMode, Overlap, Routers, RunRecord, Series, SoftWord, Traffic, WarmRun,
+};
 
 fn series(e: &Experiment, at: Nanos, name: &str, handoffs: u32, every: Nanos) -> Vec<RunRecord> {
     let scheme = scheme(name);
@@ -14,7 +16,27 @@ fn series(e: &Experiment, at: Nanos, name: &str, handoffs: u32, every: Nanos) ->
     warm.fork(at).complete().run_series(&scheme, Series { handoffs, every })
 }
 
-const NAMES: [&str; 8] = ["sack", "etcp-v1", "etcp", "tcp-ho", "freeze", "mobile", "newreno", "near"];
+const NAMES: [&str; 10] = [
+    "sack",
+    "etcp-v1",
+    "etcp",
+    "tcp-ho",
+    "freeze",
+    "mobile",
+    "newreno",
+    "near",
+    "buffer-fcfd+phas",
+    "buffer-lcfd",
+];
+
+/// The routers hold packets by this rule, whoever sends.
+fn held(rule: &str, more: &[(&str, &str)]) -> Routers {
+    let mut routers = Routers::default();
+    for (key, value) in [("router-buffer", rule)].iter().chain(more) {
+        routers.set(key, value).expect("a setting").expect("a value");
+    }
+    routers
+}
 
 /// Later events change nothing of the first handoff, whose transfer has ended, nor do more handoffs change those
 /// before them.
@@ -168,6 +190,70 @@ fn each_ping_pong_begins_at_the_same_link() {
     }
 }
 
+/// With a window of 8 packets, and room for all, a sender never has more under way than links and buffers take. What was
+/// on the air at each break is all that is lost; with a hint in time not even that. The outage is shorter than the RTO.
+/// So after every handoff, to and fro, routers with buffers leave nothing to send again but what was on the air.
+#[test]
+fn routers_hold_packets_at_every_handoff() {
+    let mut stack =
+        StackProfile { receive_window: 8, ..StackProfile::named("ns2-newreno").expect("a stack") };
+    stack.rto.min = 2 * SECOND;
+    let kind = Kind::Bbm(300 * MS);
+    let bare = Experiment { kind, stack, packets: 100, ..experiment("2mbit/20ms", "2mbit/30ms") };
+    let lost = |routers: Routers| -> Vec<u32> {
+        let records = series(&Experiment { routers, ..bare.clone() }, 3 * SECOND, "newreno", 5, 4 * SECOND);
+        for record in &records {
+            assert_eq!((record.buffer_drops, record.drops), (0, 0), "at {}", record.at);
+            assert!(record.transfer.is_some_and(|transfer| transfer >= record.bound), "at {}", record.at);
+        }
+        records.iter().map(|record| record.lost_in_disconnection).collect()
+    };
+    let bare = lost(Routers::default());
+    assert!(bare.iter().all(|&packets| packets > 0), "{bare:?}");
+    for overflow in ["fcfd", "lcfd"] {
+        let previous = lost(held(&format!("previous-{overflow}"), &[]));
+        // A packet takes 6 ms, so that a window is on the air for the most part.
+        assert!(previous.iter().sum::<u32>() < bare.iter().sum(), "{previous:?} {bare:?}");
+        let new = lost(held(&format!("new-{overflow}"), &[("handoff-hint", "200ms")]));
+        assert_eq!(new, [0; 5], "{overflow}");
+    }
+}
+
+/// The new router holds all in time, so that nothing is lost, though the mobile leaves the slow link before its router has
+/// sent what it held: a window of 40 packets takes 2.4 s there. They follow the mobile.
+#[test]
+fn what_a_router_still_holds_follows_the_mobile() {
+    let mut stack =
+        StackProfile { receive_window: 40, ..StackProfile::named("ns2-newreno").expect("a stack") };
+    stack.rto.min = 100 * SECOND;
+    let routers = held("new-lcfd", &[("handoff-hint", "300ms")]);
+    let kind = Kind::Bbm(100 * MS);
+    let links = experiment("2mbit/20ms,queue=100p", "200kbit/20ms,queue=100p");
+    let e = Experiment { kind, stack, packets: 400, routers, ..links };
+    let records = series(&e, 3 * SECOND, "newreno", 6, SECOND);
+    for record in &records {
+        let RunRecord { lost_in_disconnection, buffer_drops, retransmissions, .. } = record;
+        assert_eq!((lost_in_disconnection, buffer_drops, retransmissions), (&0, &0, &0), "at {}", record.at);
+        assert!(record.timeouts.is_empty(), "at {}", record.at);
+    }
+    assert!(records.last().is_some_and(|last| last.transfer.is_some()));
+}
+
+/// Routers that hold packets do so for the first handoff as if there were no other.
+#[test]
+fn the_first_handoff_with_buffers_is_what_it_is_alone() {
+    for rule in ["previous-fcfd", "previous-lcfd", "new-fcfd", "new-lcfd"] {
+        for name in ["sack", "etcp-v1", "freeze", "mobile"] {
+            let kind = Kind::Bbm(700 * MS);
+            let routers = held(rule, &[]);
+            let e = Experiment { kind, flows: 2, routers, ..experiment("6400kbit/9ms", "1600kbit/75ms") };
+            let three = series(&e, 3 * SECOND, name, 3, 30 * SECOND);
+            assert_eq!(three[0], run(&e, 3 * SECOND, &scheme(name)), "{rule} {name}");
+            assert_eq!(three[..2], series(&e, 3 * SECOND, name, 2, 30 * SECOND), "{rule} {name}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -179,6 +265,8 @@ proptest! {
         name in prop::sample::select(&NAMES[..]), stack in 0..PROFILES.len(), in_band in any::<bool>(),
         upload in any::<bool>(),
         words in prop::sample::select(vec!["", ",loss=1%", ",jitter=8ms", ",queue=fq_codel"]),
+        rule in prop::sample::select(vec!["off", "previous-fcfd", "previous-lcfd", "new-fcfd", "new-lcfd"]),
+        (room, hint, tunnel) in (1_u32..60, 0_u32..1500, prop::sample::select(vec!["100mbit/2ms", "300kbit/40ms"])),
     ) {
         let soft = |way| Kind::Soft(Overlap { length: outage * MS, way });
         let kind = match (outage, other) {
@@ -196,7 +284,9 @@ proptest! {
         let [old, new] = [(rates.0, delays.0), (rates.1, delays.1)]
             .map(|(rate, delay)| format!("{rate}kbit/{delay}ms{words}"));
         let stack = PROFILES[stack];
-        let e = Experiment { kind, flows, notice, stack, traffic, packets: 40, ..experiment(&old, &new) };
+        let (room, hint) = (format!("{room}p"), format!("{hint}ms"));
+        let routers = held(rule, &[("router-buffer-size", &room), ("handoff-hint", &hint), ("tunnel", tunnel)]);
+        let e = Experiment { kind, flows, notice, stack, traffic, packets: 40, routers, ..experiment(&old, &new) };
         for (index, record) in series(&e, at * MS, name, 4, every * MS).iter().enumerate() {
             prop_assert_eq!(record.at, (at + every * index as u64) * MS);
             prop_assert!(record.bound <= record.bound_told);

@@ -204,6 +204,11 @@ impl Words {
     }
 }
 
+/// A word as it is written, without what a user chooses.
+fn written(name: &str) -> String {
+    if name == "ecn" { name.to_string() } else { format!("{name}=") }
+}
+
 /// An unknown word; `other`: words that this link has besides.
 fn unknown(link: &str, word: &str, other: &[&str]) -> LinkError {
     let key = word.split_once('=').map_or(word, |(key, _)| key);
@@ -212,7 +217,7 @@ fn unknown(link: &str, word: &str, other: &[&str]) -> LinkError {
     LinkError::Option {
         link: link.to_string(),
         word: word.to_string(),
-        expected: all().map(|name| format!("{name}=")).collect::<Vec<_>>().join(", "),
+        expected: all().map(written).collect::<Vec<_>>().join(", "),
         hint: match WORDS.iter().find(|(name, _)| *name == key.strip_prefix(UP).unwrap_or(key)) {
             Some((_, form)) => format!("; such as {form}"),
             None => did_you_mean(key, all()),

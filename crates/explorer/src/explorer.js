@@ -4,7 +4,7 @@
   const all = (selector) => [...document.querySelectorAll(selector)];
   // What is left out of the address is usual; the server says the same.
   const usual = { kind: "mbb", disconnect: "1s", overlap: "1s", soft: "duplicate", return: "1s", address: "keep", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
-    definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", seed: "1" };
+    definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", "notice-error": "", handoffs: "1", every: "", seed: "1" };
 
   // ------------------------------------------------------------------ sliders beside numbers
 
@@ -171,7 +171,9 @@
       return: timeOf("return"), address: by("own-address").value,
       flows: by("flows").value, schemes: schemesOf().join(","), notice, "notice-loss": loss,
       packets: by("packets").value, definition: by("definition").value, stack: by("stack").value, cc: by("cc").value,
-      traffic: by("traffic").value, neighbours: neighbours(), seed: by("seed").value,
+      traffic: by("traffic").value, neighbours: neighbours(), "notice-error": by("notice-error").value.trim(),
+      handoffs: by("handoffs").value, every: by("handoffs").value === "1" ? "" : `${by("every").value}s`,
+      seed: by("seed").value,
       at: `${by("at").value}s`,
     };
     const query = new URLSearchParams();
@@ -213,7 +215,9 @@
       refuse(key, usually);
     };
     for (const key of Object.keys(times)) number(key, key, time(word(key), "ms"), "1000");
-    for (const key of ["flows", "packets", "seed"]) number(key, key, word(key), usual[key]);
+    for (const key of ["flows", "packets", "handoffs", "seed"]) number(key, key, word(key), usual[key]);
+    number("every", "every", time(word("every") || "15s", "s"), "15");
+    by("notice-error").value = word("notice-error");
     number("at", "at", time(query.get("at") ?? "8.2s", "s"), "8.2");
     neighboursWord = word("neighbours");
     number("neighbours", "neighbours", neighboursWord ? String(Number.parseInt(neighboursWord, 10)) : "", "");
@@ -231,7 +235,8 @@
     const traffic = word("traffic");
     if (![...by("traffic").options].some((option) => option.value === traffic)) by("traffic").append(new Option(traffic, traffic));
     by("traffic").value = traffic;
-    if (traffic || neighboursWord) by("more").open = true;
+    const isSeries = word("handoffs") !== usual.handoffs;
+    if (traffic || neighboursWord || word("notice-error") || isSeries) by("more").open = true;
     const asked = (query.get("schemes") ?? "sack,etcp-v1").split(",");
     const known = asked.filter((name) => box(name) || /^etcp:(a[1-5]|fig[1-3]|convergence)(\+|$)/.test(name));
     setSchemes(known.length ? known : ["sack", "etcp-v1"]);
@@ -251,6 +256,7 @@
       by(id).parentElement.hidden = off && (id !== "disconnect" || other);
     }
     by("soft").parentElement.hidden = kind() !== "soft";
+    by("every").disabled = by("handoffs").value === "1";
     for (const side of sides) { // a trace has its own rate
       const measured = preset(side).value.startsWith("trace:");
       field(side, "rate").disabled = measured;
@@ -378,13 +384,14 @@
   let shown; // the state that is on the screen
   const answer = (query) => {
     shown = query;
-    offerCaptures(query);
+    const first = without(query, "handoffs", "every"); // one handoff is drawn, the first
+    offerCaptures(first);
     if (!schemesOf().length) {
       failed("result", "problem", new Error("No scheme is chosen; expected at least one."));
       return;
     }
     compare(query);
-    handoff(query);
+    handoff(first);
   };
   // While a slider moves, the address changes in place; what it comes to is one step back.
   let waiting;

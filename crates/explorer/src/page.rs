@@ -2,7 +2,8 @@
 //! pictures in step; nothing is decided there.
 
 use crate::question::{
-    DELAYS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES, controls as controls_of_stacks, presets, words_of,
+    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_SCHEMES,
+    controls as controls_of_stacks, presets, words_of,
 };
 use crate::traces::Traces;
 use maud::{DOCTYPE, Markup, html};
@@ -218,13 +219,13 @@ fn more() -> Markup {
         [("", "drop-tail"), ("codel", "CoDel"), ("fq_codel", "FQ-CoDel"), ("pie", "PIE"), ("red", "RED")];
     html! {
         details #more {
-            summary { "More: losses, jitter, queues, traffic" }
+            summary { "More: losses, jitter, queues, traffic, series" }
             @for (side, name) in [("old", "Old link"), ("new", "New link")] {
                 fieldset data-side=(side) {
                     legend { (name) }
                     div.row {
                         label for=(format!("{side}-up")) { "Uplink, Mbit/s" }
-                        input id=(format!("{side}-up")) type="number" min="0.016" max="1000" step="any" placeholder="the same";
+                        input id=(format!("{side}-up")) type="number" min="0.016" max=(RATES[1] / 1_000_000) step="any" placeholder="the same";
                         label for=(format!("{side}-loss")) { "Loss, %" }
                         input id=(format!("{side}-loss")) type="number" min="0" max="99" step="any" placeholder="0";
                         label for=(format!("{side}-jitter")) { "Jitter, ms" }
@@ -248,6 +249,17 @@ fn more() -> Markup {
                     }
                     label for="neighbours" { "Neighbours" }
                     input #neighbours type="number" min="1" max="20" step="1" placeholder="none";
+                }
+            }
+            fieldset {
+                legend { "Handoffs of a run" }
+                div.row {
+                    label for="handoffs" { "Handoffs, to and fro" }
+                    input #handoffs type="number" min="1" max=(MOST_IN_A_RUN) step="1" value="1" required;
+                    label for="every" { "One every, s" }
+                    input #every type="number" min=(BETWEEN[0] as f64 / 1e9) max=(BETWEEN[1] / 1_000_000_000) step="any" value="15" required;
+                    label for="notice-error" { "Notices err by" }
+                    input #notice-error type="text" placeholder="rate=2x,delay=30ms,late=100ms" spellcheck="false";
                 }
             }
         }

@@ -2,7 +2,9 @@
 
 use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
-use segue_study::request::{ADDRESS, NEIGHBOURS, OVERLAP, PACKETS, RETURN, SOFT, TRAFFIC};
+use segue_study::request::{
+    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, PACKETS, RETURN, SOFT, TRAFFIC,
+};
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -17,7 +19,7 @@ use segue_world::{
 /// Longest query string, bytes.
 pub const LONGEST_QUERY: usize = 4096;
 /// Rates of links, bit/s.
-pub const RATES: [u64; 2] = [16_000, 1_000_000_000];
+pub const RATES: [u64; 2] = [16_000, 2_000_000_000];
 /// The old link of a handoff at one of [`USUAL_TIMES`] has at most this rate.
 pub const FAST: u64 = 100_000_000;
 /// One-way delays of links.
@@ -32,6 +34,10 @@ pub const DISCONNECTIONS: [Nanos; 2] = [1_000_000, 60 * SECOND];
 pub const MOST_FLOWS: usize = 8;
 /// Most schemes.
 pub const MOST_SCHEMES: usize = 8;
+/// Most handoffs of a run.
+pub const MOST_IN_A_RUN: u64 = 10;
+/// Times between two of them.
+pub const BETWEEN: [Nanos; 2] = [10_000_000, 60 * SECOND];
 /// Most packets of a transfer.
 pub const MOST_PACKETS: u32 = 1_000;
 /// Most handoff times of a comparison.
@@ -57,7 +63,7 @@ pub enum Endpoint {
 }
 
 /// Every key, and whether it concerns one handoff as well as many.
-pub const KEYS: [(&str, bool); 21] = [
+pub const KEYS: [(&str, bool); 24] = [
     ("old", true),
     ("new", true),
     ("kind", true),
@@ -70,6 +76,7 @@ pub const KEYS: [(&str, bool); 21] = [
     ("schemes", true),
     ("notice", true),
     ("notice-loss", true),
+    ("notice-error", true),
     ("packets", true),
     ("definition", true),
     ("stack", true),
@@ -78,6 +85,8 @@ pub const KEYS: [(&str, bool); 21] = [
     ("neighbours", true),
     ("seed", true),
     ("at", true),
+    ("handoffs", false),
+    ("every", false),
     ("points", false),
 ];
 
@@ -244,10 +253,10 @@ fn limited(key: &str, link: AccessLink) -> Result<AccessLink, Refusal> {
         .collect();
     let rates = [link.down.mean_rate(), link.up.mean_rate()];
     if rates.iter().any(|rate| *rate < RATES[0]) {
-        return range("rate", "16kbit", "1gbit", "16kbit");
+        return range("rate", "16kbit", "2gbit", "16kbit");
     }
     if rates.iter().any(|rate| *rate > RATES[1]) {
-        return range("rate", "16kbit", "1gbit", "1gbit");
+        return range("rate", "16kbit", "2gbit", "2gbit");
     }
     if delays.iter().any(|delay| *delay < DELAYS[0]) {
         return range("delay", "1ms", "1s", "1ms");
@@ -297,7 +306,10 @@ impl Question {
             Kind::PingPong(_) => &[RETURN],
             Kind::Mbb | Kind::Bbm(_) => &[],
         };
-        let settings = of_kind.iter().chain(&[ADDRESS, TRAFFIC, NEIGHBOURS]).filter_map(|(key, _)| {
+        words.number(HANDOFFS.0, 1, [1, MOST_IN_A_RUN])?;
+        words.time(EVERY.0, SECOND, BETWEEN)?;
+        let others = [ADDRESS, TRAFFIC, NEIGHBOURS, NOTICE_ERROR, HANDOFFS, EVERY];
+        let settings = of_kind.iter().chain(&others).filter_map(|(key, _)| {
             let word = words.get(key)?;
             Some((key.to_string(), word.to_string()))
         });

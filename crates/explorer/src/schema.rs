@@ -1,8 +1,9 @@
 //! The JSON schemas of queries, for programs: one for each kind of question.
 
 use crate::question::{
-    DELAYS, DISCONNECTIONS, Endpoint, FAST_TIMES, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS, MOST_PACKETS,
-    MOST_POINTS, MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls, presets, words_of,
+    BETWEEN, DELAYS, DISCONNECTIONS, Endpoint, FAST_TIMES, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS,
+    MOST_IN_A_RUN, MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls,
+    presets, words_of,
 };
 use crate::traces::Traces;
 use segue_handoff::Scheme;
@@ -84,6 +85,24 @@ fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
         "notice-loss" => {
             json!({ "description": "0 with an instant notice", "type": "integer", "minimum": 0, "maximum": 2, "default": 0 })
         }
+        "notice-error" => json!({
+            "description": "How far a notice may be wrong and late, each part up to that and drawn for each handoff",
+            "type": "string",
+            "examples": ["rate=2x,delay=30ms,late=100ms", "late=50ms"],
+        }),
+        "handoffs" => json!({
+            "description": "Handoffs of a run, to the new link, back, and so on; more than one with `every`",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_IN_A_RUN,
+            "default": 1,
+        }),
+        "every" => json!({
+            "description": "From the beginning of a handoff to that of the next; with `handoffs`",
+            "type": "string",
+            "pattern": time,
+            "time_ms": ms(BETWEEN),
+        }),
         "packets" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_PACKETS, "default": 100 }),
         "definition" => choice::<Definition>(),
         "stack" => json!({ "enum": stack_names() }),

@@ -112,9 +112,9 @@ struct Scenario<'a> {
     kind: SimulatedKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     disconnect: Option<String>,
-    /// `overlap`, `soft`, `return`, `address`, `traffic` and `neighbours`.
+    /// Those of kinds, `address`, `traffic`, `neighbours`, `notice_error`, `handoffs` and `every`.
     #[serde(flatten)]
-    settings: BTreeMap<&'a str, &'a str>,
+    settings: BTreeMap<String, &'a str>,
     flows: usize,
     schemes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,12 @@ pub fn scenario(question: &Question) -> Result<String, Refusal> {
         new: &new.text,
         kind: kind(request),
         disconnect,
-        settings: request.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+        settings: request
+            .settings
+            .iter()
+            // Keys of files have no dashes.
+            .map(|(key, value)| (key.replace('-', "_"), value.as_str()))
+            .collect(),
         flows: request.flows.first().copied().unwrap_or(1),
         schemes: &request.schemes,
         stack: request.stack.as_deref(),

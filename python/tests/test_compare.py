@@ -99,6 +99,38 @@ def test_linux_has_a_choice_of_congestion_controls(json_of: JsonOf) -> None:
     assert "linux-6.12/bbr" in trace.story
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "up=5mbit/30ms,loss=1%",
+        "loss=ge(0.5%,30%)/1ms,jitter=5ms,reorder=1%",
+        "loss=ge(0.5%,30%,70%,1%),jitter=pareto(5ms)",
+        "vary=walk(30%),arq=10%/8ms",
+        "vary=markov(20%,2%,10%),police=5mbit/64kB",
+        "reconfigure=15s@12s(80ms,10ms),queue=codel,50p,ecn",
+        "queue=fq_codel,shape=5mbit/64kB",
+        "queue=pie,aggregate=64/200us",
+        "queue=red,grant=10ms/4ms,up-loss=2%",
+    ],
+)
+def test_words_of_links_mean_what_they_mean_on_the_command_line(words: str, json_of: JsonOf) -> None:
+    link = f"10mbit/20ms,{words}"
+    result = segue.compare(link, "leo", both_ways=True, at="2s", schemes="sack")
+    document = json_of("compare", link, "leo", "--both-ways", "--at", "2s", "--schemes", "sack")
+    assert json.loads(result.to_json()) == document
+
+
+def test_handoffs_and_users_mean_what_they_mean_on_the_command_line(json_of: JsonOf) -> None:
+    links = ("wifi6", "lte")
+    series = segue.compare(*links, at="3s", handoffs=2, every=5, notice_error="rate=2x,late=50ms", traffic="download,page")
+    assert json.loads(series.to_json()) == json_of(
+        "compare", *links, "--at", "3s", "--handoffs", "2", "--every", "5s",
+        "--notice-error", "rate=2x,late=50ms", "--traffic", "download,page",
+    )  # fmt: skip
+    others = segue.compare(*links, at="3s", neighbours="2 cubic")
+    assert json.loads(others.to_json()) == json_of("compare", *links, "--at", "3s", "--neighbours", "2 cubic")
+
+
 def test_connections_may_begin_anew(json_of: JsonOf) -> None:
     result = segue.compare(*LINKS, at="2s..3s/1s", kind=["mbb", "bbm"], address="new")
     document = json_of("compare", *LINKS, "--at", "2s..3s/1s", "--kind", "mbb,bbm", "--address", "new")

@@ -1,8 +1,8 @@
 //! Connections whose packets a handoff without a known outage may have lost (docs/reference/mobile.md, 1.10): which they
 //! are, and which of them have been heard since.
 //!
-//! The sockets themselves are asked. What leaves by the device does not tell of an ACK that nothing follows, nor of data
-//! that are still to be acknowledged.
+//! The sockets themselves are asked. Packets that leave by the device do not tell of an ACK that nothing follows, nor of
+//! data that are still to be acknowledged.
 
 use super::links::Links;
 use super::order::Outage;

@@ -185,7 +185,7 @@ pub struct Run<'a> {
     told: Option<ToldLine>,
     definition: &'static str,
     stack: &'static str,
-    /// What a reader must know of it.
+    /// Notes for its readers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     settings: BTreeMap<&'a str, &'a str>,

@@ -218,7 +218,7 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
 
     /// There was a handoff without an outage that this host knows of. These connections of a prefix are helped as after one
     /// of `silence` ns if nothing at all comes on them within two round trips and 20 ms. While others of the prefix are
-    /// being helped after an outage, it is only one more change. Who is being told of an open window goes on being told.
+    /// being helped after an outage, it is only one more change. A flow that is being told of an open window goes on being told.
     pub fn doubt(
         &mut self,
         now: u64,
@@ -321,7 +321,7 @@ impl<K, W> Helped<K, W> {
                 self.stage = Stage::All(sent + says.len());
                 if sent + says.len() >= all.len() {
                     self.stage = Stage::Single(0);
-                    // An ACK of the answer may be delayed. Who hears few hears nothing more meanwhile.
+                    // An ACK of the answer may be delayed. A peer that hears few hears nothing more meanwhile.
                     let delayed = if self.few.is_some() { LONGEST_DELAY } else { 0 };
                     self.due = now + self.flow.round_trip + PATIENCE + delayed;
                 }
@@ -334,7 +334,7 @@ impl<K, W> Helped<K, W> {
             }
             Stage::Single(_) => {
                 self.due = u64::MAX;
-                // Who hears few has had its ACK: only the answer was waited for.
+                // A peer that hears few has had its ACK: only the answer was waited for.
                 if self.few.is_some() { Vec::new() } else { vec![Say::Ack] }
             }
         }

@@ -165,7 +165,7 @@ impl Advisor for Marked {
     }
 }
 
-/// Whoever advises is asked at each cut, before it, and not by further echoes of the same mark.
+/// The advisor is asked at each cut, before it, and not by further echoes of the same mark.
 #[test]
 fn a_mark_asks_for_advice_before_the_cut() {
     let mut pair = Pair::advised("on", "on", Marked::default());

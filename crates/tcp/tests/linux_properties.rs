@@ -219,7 +219,7 @@ struct TwoPaths {
     now: Nanos,
     /// Packets under way: when it arrives, and whether at the receiver.
     on_the_way: Vec<(Nanos, bool, Segment)>,
-    /// Delay, and whether a packet is lost: for the next, and round and round. Of three in a row one is lost at most, so
+    /// Delay, and whether a packet is lost: for the next, and round and round. At most one of three in a row is lost, so
     /// that no timer expires twice for the same.
     fates: Vec<(Nanos, bool)>,
     sent: usize,
@@ -287,7 +287,7 @@ impl TwoPaths {
 proptest! {
     #![proptest_config(ProptestConfig::default())]
 
-    /// Whatever overtakes whatever, and whatever schemes advise at handoffs: the scoreboard is that of the receiver, and
+    /// In any order of arrival, and with any advice of schemes at handoffs: the scoreboard is that of the receiver, and
     /// all data arrive.
     #[test]
     fn a_transfer_over_two_paths_ends(
@@ -345,7 +345,7 @@ proptest! {
         }
     }
 
-    /// Whoever repeats a message takes back no more than the timer has backed off.
+    /// A sender of repeated messages takes back no more than the timer has backed off.
     #[test]
     fn repeated_messages_end(events in events(), stack in 0..KERNELS.len()) {
         let mut run = Run::new(&KERNELS[stack]);

@@ -145,8 +145,8 @@ impl AccessRouter {
         }
     }
 
-    /// What is held goes over `out`, since what comes for the mobile does from now on. That all has gone over the
-    /// mobile's link that was meant for it is told there.
+    /// Held packets go over `out`, as all that comes for the mobile does from now on. The end of them is told over the
+    /// mobile's link.
     pub fn hand_on<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, out: LinkId) {
         let Some(held) = &mut self.held else { return };
         held.towards = Towards::Link;

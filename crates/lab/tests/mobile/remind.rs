@@ -103,7 +103,7 @@ fn a_server_that_is_not_to_be_helped_is_not_reminded() {
     assert_eq!((&others["reminded"], &others["reminders"]), (&0.into(), &0.into()), "{others}");
 }
 
-/// What the mobile sends over the first link goes to nobody.
+/// Packets that the mobile sends over the first link go to nobody.
 fn uplink_dies(world: &World) {
     let nobody = ["lladdr", "02:00:00:00:00:99", "nud", "permanent", "dev", "link0"];
     let words = [&["neigh", "replace", "10.77.0.2"][..], &nobody].concat();

@@ -47,8 +47,7 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// Its control goes on from so many packets, as if it had found them itself: a packet in its part of the path takes
-    /// `packet`, a round trip `rtt`. Who decides what is sent goes by its
-    /// [`window`](Self::window).
+    /// `packet`, a round trip `rtt`. The sender goes by its [`window`](Self::window).
     pub fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) {
         self.refresh(now);
         // Nothing of the old path is given back.

@@ -126,8 +126,8 @@ impl Queue {
         self.buffer_end(first) - first
     }
 
-    /// The buffer `second` becomes a part of the one before it, `first`; both are SACKed. What was ever sent again in
-    /// one of them counts as sent again in all (`tcp_shifted_skb`).
+    /// The buffer `second` becomes a part of the one before it, `first`; both are SACKed. If one of them
+    /// was ever sent again, all counts as sent again (`tcp_shifted_skb`).
     pub fn join(&mut self, first: u32, second: u32) {
         let end = self.buffer_end(second);
         debug_assert_eq!(self.buffer_end(first), second, "neighbours");

@@ -180,7 +180,7 @@ impl LinuxReceiver {
         self.window
     }
 
-    /// Lets at most so many packets be under way. What is held behind a hole is not: it comes on top of the bound.
+    /// Lets at most so many packets be under way. Packets held behind a hole are not: they come on top of the bound.
     pub fn set_bound(&mut self, bound: Option<u32>) {
         self.bound = bound;
     }

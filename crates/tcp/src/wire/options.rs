@@ -15,8 +15,8 @@
 //!
 //! Two layouts are written. [`Layout::Aligned`] is Linux's, word by word: each option starts so
 //! that its numbers lie on four-byte boundaries, and SACK permitted takes the place of the two NOPs
-//! before time stamps. [`Layout::Packed`] has the same order without NOPs between options. What
-//! fits beside what:
+//! before time stamps. [`Layout::Packed`] has the same order without NOPs between options. Options
+//! that fit beside each other:
 //!
 //! | beside | SACK blocks, aligned | SACK blocks, packed |
 //! |---|---|---|

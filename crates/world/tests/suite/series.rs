@@ -190,8 +190,8 @@ fn each_ping_pong_begins_at_the_same_link() {
     }
 }
 
-/// With a window of 8 packets, and room for all, a sender never has more under way than links and buffers take. What was
-/// on the air at each break is all that is lost; with a hint in time not even that. The outage is shorter than the RTO.
+/// With a window of 8 packets, and room for all, a sender never has more under way than links and buffers take. Only packets
+/// on the air at each break are lost; with a hint in time not even that. The outage is shorter than the RTO.
 /// So after every handoff, to and fro, routers with buffers leave nothing to send again but what was on the air.
 #[test]
 fn routers_hold_packets_at_every_handoff() {

@@ -19,7 +19,7 @@ fn view(ms: u64, kernel: impl FnOnce(&mut KernelView)) -> View {
         most_room: 10_000,
         delivered: 1_000,
         min_rtt_us: 20_000,
-        ..line::unused()
+        ..crate::line::unused()
     };
     kernel(&mut tp);
     View {

@@ -187,7 +187,7 @@ fn the_mobile_acts_beside_all_traffic() {
     let how = ["--at", "2s..4s/1s", "--kind", "bbm", "--traffic", "both,video(200kbit,10fps)", "--json", "-"];
     let schemes = ["--schemes", "newreno,hn,buffer-fcfd,buffer-lcfd+phas", "--stack", "ns2-newreno"];
     let text = stdout(&segue(folder.path(), &[&LINKS[..], &how, &schemes].concat()));
-    assert!(rows(&text).iter().all(|row| row["video"]["count"].as_f64() > Some(0.0)), "{text}");
+    assert!(self::rows(&text).iter().all(|row| row["video"]["count"].as_f64() > Some(0.0)), "{text}");
     let buffer = ["--set", "router-buffer=new-lcfd", "--schemes", "sack"];
     let held = stdout(&segue(folder.path(), &[&LINKS[..], &how, &buffer].concat()));
     assert_ne!(held, stdout(&segue(folder.path(), &[&LINKS[..], &how, &buffer[2..]].concat())));

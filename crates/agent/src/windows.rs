@@ -370,7 +370,8 @@ mod tests {
         // 8 ms beyond: 608 ms hold 10.1 packets, and half of ten. The third leaves by another device.
         assert_eq!(bounded.bound.all(), 15);
         let at_once = u32::MAX - 1000;
-        assert_eq!(bounds(&bounded, &all), [(1, 8, at_once), (2, 6, at_once)]);
+        // 3.75 each, and 5 and 2.5 by what came: 8.75 and 6.25, in whole packets.
+        assert_eq!(bounds(&bounded, &all), [(1, 9, at_once), (2, 6, at_once)]);
     }
 
     #[test]
@@ -412,11 +413,11 @@ mod tests {
         let parts = |bounded: &Bounded, all: &[Receiving]| {
             bounds(bounded, all).iter().map(|(port, window, _)| (*port, *window)).collect::<Vec<_>>()
         };
-        assert_eq!(parts(&bounded, &all), [(1, 8), (2, 6)]);
+        assert_eq!(parts(&bounded, &all), [(1, 9), (2, 6)]);
         // The second has gone, a third takes its place.
         let all = [connection(1, NEW, 920, 10), connection(4, NEW, 5, 5)];
         assert!(bounded.on_round(1800 * MS, &all));
-        assert_eq!(parts(&bounded, &all), [(1, 8), (4, 6)]);
+        assert_eq!(parts(&bounded, &all), [(1, 9), (4, 6)]);
         assert_eq!((bounded.connections.len(), bounded.free.len()), (2, 0), "the place was taken again");
         // A part of six packets of 1448 octets would hold none of this peer's, which would wait for room.
         let large = Receiving { mss: 8948, ..all[1] };

@@ -546,7 +546,7 @@ fn notices_that_err_and_series_are_taken() {
     let view = ask(&format!("/view/compare?{good}&handoffs=3&every=5s&notice-error=late=50ms")).json();
     let said =
         |key: &str, part: &str| assert!(view[key].as_str().is_some_and(|all| all.contains(part)), "{view}");
-    said("command", "--notice-error late=50ms --handoffs 3 --every 5s");
+    said("command", "--notice-error 'late=50ms' --handoffs 3 --every 5s");
     said("toml", "notice_error = \"late=50ms\"");
     said("toml", "handoffs = \"3\"");
     for (bad, part) in [

@@ -235,7 +235,7 @@ fn results_that_were_not_held_against_a_kernel_say_so() {
             "the story of {schemes}"
         );
         let lines = printed(&[&trace[..], &["--json", "-"]].concat());
-        let run = lines.lines().filter(|line| line.contains("\"event\":\"run\"")).last().expect("a run");
+        let run = lines.lines().rfind(|line| line.contains("\"event\":\"run\"")).expect("a run");
         assert_eq!(says(run), is_unproven, "{run}");
         printed(&[&trace[..], &["--report", &page]].concat());
         assert_eq!(says(&std::fs::read_to_string(&page).expect("a page")), is_unproven, "the handoff's page");

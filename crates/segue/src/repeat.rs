@@ -43,8 +43,9 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         )));
     };
     check_files(name, origin)?;
-    adopt_names(name, origin)?;
+    let adopted = adopt_names(name, origin)?;
     let answer = Answer::to(name, origin, false, args.threads, screen)?.rows()?;
+    warn(adopted);
     let total = answer.len().max(document.rows.len());
     let same = answer.iter().zip(&document.rows).filter(|(now, then)| now == then).count();
     let rows = if total == 1 { "row" } else { "rows" };
@@ -118,9 +119,10 @@ impl<'a> CsvResult<'a> {
 fn repeat_table(args: &RepeatArgs, then: &CsvResult, program: &str, screen: &Screen) -> Result<(), Failure> {
     let CsvResult { name, origin, table } = then;
     check_files(name, origin)?;
-    adopt_names(name, origin)?;
+    let adopted = adopt_names(name, origin)?;
     let head = table.lines().next().unwrap_or_default();
     let answers = Answer::to(name, origin, true, args.threads, screen)?.tables()?;
+    warn(adopted);
     let Some(now) = answers.iter().find(|answer| answer.lines().next() == Some(head)) else {
         return Err(Failure::Ours(format!(
             "{name}: its columns are others than those of today (segue {} then, {program} now); expected the same",
@@ -174,18 +176,18 @@ fn check_files(name: &str, origin: &Provenance) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the meanings of links that have no name on this machine from the result, and says so.
-fn adopt_names(name: &str, origin: &Provenance) -> Result<(), Failure> {
+/// Takes the meanings of links that have no name on this machine from the result: a warning for each.
+fn adopt_names(name: &str, origin: &Provenance) -> Result<Vec<String>, Failure> {
     let told = origin.links.iter().filter_map(|(text, link)| {
         let head = text.split(',').next()?;
         Some((head.to_string(), link.meaning.clone()?))
     });
     let told: BTreeSet<(String, String)> = told.collect();
     let adopted = adopt_links(told).map_err(|error| Failure::User(format!("{name}: {}", error.problem)))?;
-    warn(adopted.iter().map(|(link, meaning)| {
+    let told = adopted.iter().map(|(link, meaning)| {
         format!("no link is called `{link}` here; it is `{}`, as {name} says", printable(meaning))
-    }));
-    Ok(())
+    });
+    Ok(told.collect())
 }
 
 /// Refuses to repeat what was asked of other links: a name may stand for another one now.

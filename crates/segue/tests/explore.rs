@@ -203,7 +203,7 @@ const WORDS: [&str; 24] = [
 fn every_word_of_links_means_the_same_everywhere() {
     for (word, _) in segue_world::access::WORDS {
         let is_there = |link: &&str| link.split(',').any(|one| one.split('=').next() == Some(word));
-        assert!(WORDS.iter().any(|link| is_there(link)), "`{word}` is not tried here");
+        assert!(WORDS.iter().any(is_there), "`{word}` is not tried here");
     }
     let server = Server::start();
     let folder = tempfile::tempdir().expect("a folder");

@@ -53,10 +53,7 @@ fn a_heading_names_the_stack_and_the_notice() {
         ("sack --stack rfc", "rfc; "),
         ("sack --stack linux-6.12", "linux-6.12/cubic; "),
         ("sack,etcp-v1 --stack linux-6.12 --cc bbr", "linux-6.12/bbr; "),
-        (
-            "cubic,bbr,sack --stack linux-6.12",
-            "linux-6.12/cubic and linux-6.12/bbr; each stack has its own mark and bound",
-        ),
+        ("cubic,bbr,sack --stack linux-6.12", "linux-6.12/cubic and linux-6.12/bbr; "),
         ("sack,etcp --notice in-band", "notice in-band; "),
         ("sack,etcp --notice in-band --notice-loss 1", "notice in-band, first copy lost; "),
         ("sack,etcp --notice in-band --notice-loss 2", "notice in-band, both copies lost; "),

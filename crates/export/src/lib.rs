@@ -46,7 +46,9 @@ pub fn comparison_json(
     comparison: &Comparison,
     origin: Option<&Provenance>,
 ) -> Result<String, serde_json::Error> {
-    let notes = unproven(comparison.rows().map(|row| row.stack.as_str()));
+    let beside = comparison.groups.iter().filter_map(|group| group.experiment.neighbours.as_ref());
+    let stacks = comparison.rows().map(|row| row.stack.as_str());
+    let notes = unproven(stacks.chain(beside.map(|neighbours| neighbours.stack.name)));
     document_json(comparison.rows(), &notes, origin)
 }
 

@@ -342,7 +342,11 @@ fn run<'a>(told: &'a SchemeTrace, origin: Option<&'a Provenance>) -> Run<'a> {
         }),
         definition: experiment.definition.word(),
         stack: told.stack,
-        notes: unproven([told.stack]),
+        notes: unproven(
+            [told.stack]
+                .into_iter()
+                .chain(experiment.neighbours.as_ref().map(|neighbours| neighbours.stack.name)),
+        ),
         settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         seed: experiment.seed,
         packets: experiment.packets,

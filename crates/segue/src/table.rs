@@ -92,7 +92,7 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     }
     text.push_str(&legend(plan, &columns, screen.width));
     if plan.traffic.is_some() {
-        text.push_str(&traffic_table::legend(seconds(COUNTED), screen.width));
+        text.push_str(&traffic_table::legend(seconds(COUNTED), plan.series.handoffs > 1, screen.width));
     }
     text
 }

@@ -46,10 +46,11 @@ fn text(row: &Row, class: &str, part: &str) -> String {
     }
 }
 
-/// Meanings of the columns.
-pub fn legend(counted_s: f64, width: usize) -> String {
+/// Meanings of the columns. `several`: handoffs follow one another, and each counts to the next.
+pub fn legend(counted_s: f64, several: bool, width: usize) -> String {
+    let next = if several { "the next T, for the last until " } else { "" };
     let about =
-        format!("Traffic: what was under way at T or asked for until {counted_s} s after completion.");
+        format!("Traffic: what was under way at T or asked for until {next}{counted_s} s after completion.");
     let columns = [
         ("median  ", "seconds until a transfer, response, frame or page is there, median; `inf`: never"),
         ("p95     ", "the same, 95th percentile"),

@@ -242,6 +242,8 @@ fn results_that_were_not_held_against_a_kernel_say_so() {
     }
     let beside = ["--neighbours", "1/bbr3"];
     assert!(says(&with("cubic", &beside)), "neighbours have it");
+    let notes = document(&with("cubic", &[&beside[..], &["--json", "-"]].concat()))["notes"].take();
+    assert!(says(&notes.to_string()), "{notes}");
     let drive = "stack = 'linux-6.12'\ncc = 'bbr3'\nschemes = ['sack']\nseeds = 1\n\
         [drive]\nlength = '40s'\nlinks = ['wlan', 'hsdpa']\n";
     assert!(says(&run_file(folder.path(), "drive.toml", drive, &["run", "--report", &page])));

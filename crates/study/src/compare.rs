@@ -139,7 +139,7 @@ pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<V
             let records: Vec<_> = plan
                 .schemes
                 .iter()
-                .map(|s| handoffs[s.stack_index].run_series(&s.scheme, plan.series))
+                .map(|s| handoffs[s.stack_index].run_series(&s.scheme, plan.series, &|| done(0)))
                 .collect();
             done(plan.schemes.len() as u64 * u64::from(plan.series.handoffs));
             records

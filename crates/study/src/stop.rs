@@ -28,7 +28,7 @@ pub fn stoppable<R>(run: impl FnOnce() -> R) -> Result<R, Stopped> {
 mod tests {
     use super::*;
     use crate::{Comparison, Request, Times};
-    use segue_world::{AccessLink, Definition, Kind, NoticeMode};
+    use segue_world::{AccessLink, Definition, Kind, NoticeMode, SECOND, Series};
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn request(points: &str) -> Request {
@@ -47,6 +47,26 @@ mod tests {
             settings: Vec::new(),
             seed: 1,
             seeds: 1,
+        }
+    }
+
+    /// Fork, first handoff, and those that follow each tell that they begin.
+    #[test]
+    fn a_series_can_be_left_between_two_handoffs() {
+        let mut plan = request("2s").plan().expect("a plan");
+        plan.series = Series { handoffs: 5, every: 2 * SECOND };
+        for most in [2, 4, 6] {
+            let begun = AtomicU64::new(0);
+            let result = stoppable(|| {
+                Comparison::run(&plan, false, &|more| {
+                    assert_eq!(more, 0, "all five are told as done together");
+                    if begun.fetch_add(1, Ordering::Relaxed) + 1 == most {
+                        stop();
+                    }
+                })
+            });
+            assert!(result.is_err(), "{most}");
+            assert_eq!(begun.into_inner(), most);
         }
     }
 

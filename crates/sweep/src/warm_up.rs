@@ -106,7 +106,9 @@ impl WarmUp {
                 let handoff = fork.towards(experiment).complete();
                 for ((planned, asked), line) in block.schemes.iter().zip(&mut lines) {
                     let mut experiment = Experiment::clone(experiment);
-                    for (record, nth) in handoff.run_series(&planned.scheme, block.series).iter().zip(1..) {
+                    for (record, nth) in
+                        handoff.run_series(&planned.scheme, block.series, &|| ()).iter().zip(1..)
+                    {
                         let which = (block.series.handoffs > 1).then_some(nth);
                         let row = HandoffRow::new(&experiment, planned, seed, record);
                         let row = HandoffRow { handoff: which, ..row };

@@ -31,20 +31,23 @@ impl Default for Series {
 }
 
 impl Handoff {
-    /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each.
+    /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each. `begins` is called
+    /// before each of those that follow.
     ///
     /// Neighbours are not for a second handoff.
-    pub fn run_series(&self, scheme: &Scheme, series: Series) -> Vec<RunRecord> {
+    pub fn run_series(&self, scheme: &Scheme, series: Series, begins: &dyn Fn()) -> Vec<RunRecord> {
         if series.handoffs <= 1 {
             return vec![self.run(scheme)];
         }
         let (record, mut next) = self.run_to_next(scheme, series.every);
         let mut records = vec![record];
         for _ in 2..series.handoffs {
+            begins();
             let (record, following) = next.run_to_next(scheme, series.every);
             records.push(record);
             next = following;
         }
+        begins();
         let last = next.run_last(scheme);
         records.push(last.record);
         next.add_traffic(&mut records, last.traffic);

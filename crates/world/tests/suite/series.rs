@@ -13,7 +13,7 @@ fn series(e: &Experiment, at: Nanos, name: &str, handoffs: u32, every: Nanos) ->
     let scheme = scheme(name);
     let mut warm = WarmRun::new(e.clone());
     warm.follow([&scheme]);
-    warm.fork(at).complete().run_series(&scheme, Series { handoffs, every })
+    warm.fork(at).complete().run_series(&scheme, Series { handoffs, every }, &|| ())
 }
 
 const NAMES: [&str; 10] = [

@@ -195,7 +195,7 @@ fn handoffs_in_a_row_share_out_the_time() {
     let series = Series { handoffs: 3, every: 4 * SECOND };
     let handoff = WarmRun::new(e.clone()).fork(5 * SECOND).complete();
     for name in ["sack", "etcp-v1", "mobile", "freeze"] {
-        let records = handoff.run_series(&scheme(name), series);
+        let records = handoff.run_series(&scheme(name), series, &|| ());
         let frames = |record: &RunRecord| class(record, Class::Video).times.len();
         // Frames under way at T are the first handoff's.
         let queued = frames(&records[0]) as i64 - 100;
@@ -210,7 +210,7 @@ fn handoffs_in_a_row_share_out_the_time() {
             assert_eq!(class(record, Class::Download).times, [record.transfer], "{name}");
             assert_eq!(class(record, Class::Upload).times.len(), 1, "{name}");
         }
-        assert_eq!(handoff.run_series(&scheme(name), series), records, "{name} repeats");
+        assert_eq!(handoff.run_series(&scheme(name), series, &|| ()), records, "{name} repeats");
     }
 }
 
@@ -221,7 +221,7 @@ fn measured_handoffs_in_a_row_are_the_same_handoffs() {
     for kind in [Kind::Mbb, Kind::Bbm(700 * MS)] {
         let plain = Experiment { kind, flows: 2, ..experiment("2mbit/20ms", "1mbit/50ms") };
         let of = |e: &Experiment| {
-            WarmRun::new(e.clone()).fork(3 * SECOND).complete().run_series(&scheme("etcp-v1"), series)
+            WarmRun::new(e.clone()).fork(3 * SECOND).complete().run_series(&scheme("etcp-v1"), series, &|| ())
         };
         let (unmeasured, mut measured) = (of(&plain), of(&with(downloads(), plain.clone())));
         for record in &mut measured {
@@ -240,7 +240,7 @@ fn applications_go_on_after_each_of_several_handoffs() {
     let e = with(traffic, experiment("10mbit/20ms", "10mbit/20ms"));
     let series = Series { handoffs: 3, every: 2 * SECOND };
     let handoff = WarmRun::new(e).fork(5 * SECOND).complete();
-    for record in handoff.run_series(&scheme("sack"), series) {
+    for record in handoff.run_series(&scheme("sack"), series, &|| ()) {
         // A response takes 25 ms; the next is asked for a pause, a delayed ACK and a round trip later.
         assert!(record.transfer.is_some_and(|time| time <= 400 * MS), "{:?}", record.transfer);
         assert!(

@@ -1,7 +1,10 @@
 //! The page of `segue explore` in a browser, at four widths, in light and dark.
 
-use crate::browser::Browser;
-use crate::explorer::{Server, run, segue};
+mod browser;
+mod explorer;
+
+use browser::Browser;
+use explorer::{Server, run, segue};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,8 @@
 //! The pages as a reader meets them: in a browser, at three widths, in light and dark.
 
-use crate::browser::Browser;
+mod browser;
+
+use browser::Browser;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

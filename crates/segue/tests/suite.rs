@@ -1,13 +1,11 @@
-//! The command line as a user meets it: one program. Tables on a screen, `run` and schemas have their own.
+//! The command line as a user meets it: one program. Pages in a browser, screens, `run` and schemas have their own.
 
 mod bench_settings;
-mod browser;
 mod cli;
 mod diff;
 mod documents;
 mod enact;
 mod explore;
-mod explore_page;
 mod explorer;
 mod folder;
 mod kernel;
@@ -23,7 +21,6 @@ mod new_address;
 mod notices;
 mod packaging;
 mod repeat;
-mod report;
 mod reproduce;
 mod series;
 mod sweep;

@@ -82,7 +82,7 @@ pub struct Flow<W> {
     pub anew: bool,
     /// Its peer has negotiated, and its notice has left so long after the link is back, ns.
     pub told: Option<u64>,
-    /// Nothing shows that its peer waits, neither a hole nor data of this host under way; for so long nothing has come, ns.
+    /// Neither a hole nor data of this host under way show that its peer waits. For so long nothing has come, ns.
     pub idle: Option<u64>,
 }
 
@@ -218,7 +218,7 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
 
     /// There was a handoff without an outage that this host knows of. These connections of a prefix are helped as after one
     /// of `silence` ns if nothing at all comes on them within two round trips and 20 ms. While others of the prefix are
-    /// being helped after an outage, it is only one more change. A flow that is being told of an open window goes on being told.
+    /// being helped after an outage, it is only one more change. A flow that is told of an open window goes on being told.
     pub fn doubt(
         &mut self,
         now: u64,

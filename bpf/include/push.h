@@ -7,7 +7,7 @@
  * iterates over the sockets.
  *
  * Callers leave out sockets with TCP_USER_TIMEOUT that wait for the timer of a closed window
- * (probe0): the kernel would count that timer's start against the option (mobile/unsent.h).
+ * (probe0). The kernel would count that timer's start against the option (mobile/unsent.h).
  *
  * Source: __tcp_sock_set_nodelay (net/ipv4/tcp.c).
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * segment.h - the TCP segment in an outgoing packet, as tc sees it: the packet may be a
- * large one that the device or the kernel cuts later, and its checksum may be left to
- * them.
+ * segment.h - the TCP segment in an outgoing packet, as tc sees it. The packet may be a
+ * large one that the device or the kernel cuts later. Its checksum may be left to them.
  *
  * Source: RFC 9293, RFC 791, RFC 8200.
  */

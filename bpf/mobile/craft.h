@@ -22,10 +22,10 @@ static __always_inline u16 window_of(struct tcp_sock *tp)
 }
 
 /*
- * RFC 7323's clock of this socket, as __tcp_transmit_skb() would read it now: not the
- * present time, but that of the last event that made the socket look at its clock. A
- * triggered ACK carries no other, and would be refused as old (PAWS) after a crafted one
- * that is ahead of it.
+ * RFC 7323's clock of this socket, as __tcp_transmit_skb() would read it now. It shows
+ * not the present time, but that of the last event that made the socket look at its
+ * clock. A triggered ACK carries no other, and would be refused as old (PAWS) after a
+ * crafted one that is ahead of it.
  */
 static __always_inline u32 time_stamp(struct tcp_sock *tp)
 {
@@ -47,7 +47,7 @@ static __always_inline void addresses(const struct sock *sk, struct segue_mobile
 	ack->local_port = sk->__sk_common.skc_num;
 }
 
-/* A flow of this host that waits for its timer: the agent takes the back-off back with
+/* A flow of this host that waits for its timer. The agent takes the back-off back with
  * ICMP from this host to itself (RFC 6069), and the kernel resends. */
 static __always_inline long tell_agent_of_upload(struct seq_file *seq, struct tcp_sock *tp)
 {

@@ -4,7 +4,7 @@
  * of ours: before a break that is foreseen each segment to them tells a window of zero. The
  * agent says until when; at the latest then the socket's own window is told again.
  *
- * A connection whose last segment told zero is remembered: its peer must be told of the open window
+ * A connection whose last segment told zero is remembered. Its peer must be told of the open window
  * (resume.h lists it), whether anything comes on it or not.
  */
 #ifndef SEGUE_MOBILE_FREEZE_H

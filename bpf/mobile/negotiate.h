@@ -98,9 +98,9 @@ static __always_inline u32 answers(struct bpf_sock_ops *ops)
 
 /* ----------------------------------------------------------------- option by option */
 
-/* Whether the peer has answered a segment with the first report: it has acknowledged data
- * sent with it or later, or sends some, which before our first ACK only one can that has
- * connected. */
+/* Whether the peer has answered a segment with the first report: by an ACK of data sent
+ * with it or later, or by data. Before our first ACK, only a peer that has connected can
+ * send data. */
 static __always_inline u32 is_answered(struct bpf_sock_ops *ops, const struct connection *connection)
 {
 	if (!connection->written)

@@ -32,8 +32,8 @@ struct tcp_congestion_ops segue_trigger = {
 	.name = "segue_trigger",
 };
 
-/* 40 octets of options: time stamps, 12; SACK blocks, 4 and 8 each, of which the
- * kernel takes as many as fit before it asks for ours (tcp_established_options). */
+/* 40 octets of options: time stamps take 12, SACK blocks 4 and 8 each. The kernel takes
+ * as many blocks as fit before it asks for ours (tcp_established_options). */
 static __always_inline u32 has_room(struct tcp_sock *tp)
 {
 	const u32 stamps = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok) ? 12 : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * resume.h - connections whose peer runs nothing of ours: what the agent must know to have
- * the peer send again after an outage, and to bound their windows (window.h). And those whose
- * peer has negotiated, which a notice has send again: what the agent must know to see that
- * something comes.
+ * resume.h - connections whose peer runs nothing of ours. The agent learns what it needs to
+ * have the peer send again after an outage, and to bound their windows (window.h). The same
+ * for connections whose peer has negotiated, which a notice has send again: the agent must
+ * see that something comes.
  *
  *     mobile_echo      remembers the last ACK numbers of each connection. An ICMP message
  *                      moves the peer's timer only if it quotes the first segment that the

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stamps.h - a time stamp from before an outage is not echoed after it: TSecr = 0 until new
- * data has come, to peers that have negotiated and to all others.
+ * stamps.h - a time stamp from before an outage is not echoed after it. TSecr is 0 until
+ * new data has come, to peers that have negotiated and to all others.
  *
- * The peer would take such an echo for a round trip as long as the outage (RFC 7323, 4.1), and
- * for a proof that its timer need not have expired (RFC 3522): its RTO would be as long, and it
- * would send new data before what the mobile lacks. Linux and FreeBSD take a TSecr of 0
- * for none.
+ * The peer would take such an echo for a round trip as long as the outage (RFC 7323, 4.1), so
+ * its RTO would be as long. It would also take it for a proof that its timer need not have
+ * expired (RFC 3522), and send new data before what the mobile lacks. Linux and FreeBSD take a
+ * TSecr of 0 for none.
  *
  * Source: RFC 7323; RFC 3522; tcp_parse_aligned_timestamp, tcp_ack_update_rtt,
  * tcp_try_undo_loss (net/ipv4/tcp_input.c).

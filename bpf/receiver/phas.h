@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * phas.h - PHAS, the filter of ACKs at the mobile (algorithms.md, 6.2): ACKs of packets
+ * phas.h - PHAS, the filter of ACKs at the mobile (algorithms.md, 6.2). ACKs of packets
  * that the old access router forwards are dropped until one covers the last of them, L.
  *
- * It is on for as long as the orders say and ends for each connection by itself when L is
- * covered, for all when the orders say that forwarding has ended, or after a time (9.39).
+ * It is on for as long as the orders say. It ends for each connection by itself when L is
+ * covered. It ends for all when the orders say that forwarding has ended, or after a time
+ * (9.39).
  */
 #ifndef SEGUE_PHAS_H
 #define SEGUE_PHAS_H

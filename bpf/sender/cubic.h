@@ -53,10 +53,10 @@ void BPF_PROG(cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 
 /*
  * Where the window is another one, cubic would grow back to the one at its last loss
- * (W_max) within a round trip; so it starts anew. Without a W_max it would grow ever
+ * (W_max) within a round trip. So it starts anew. Without a W_max it would grow ever
  * faster from the first moment (RFC 9438, 4.3) and run over the queue by many packets.
- * So it gets one just below what the policy reckons with, the link's BDP and as much
- * again in the router's queue (algorithms.md 2.2), and comes to rest there.
+ * So it gets a W_max just below what the policy reckons with: the link's BDP and as
+ * much again in the router's queue (algorithms.md 2.2). It comes to rest there.
  */
 static inline void segue_cubic_anew(struct sock *sk, u32 by_notice)
 {

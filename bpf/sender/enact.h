@@ -13,11 +13,12 @@
  *                     lost. The head itself, already resent, follows one RTT later
  *                     by RACK; or at once by RFC 6069, for which an ICMP is asked.
  *                     Mostly the notice's own ACK also acknowledges what had arrived
- *                     before the outage; by its time stamp the kernel then takes the
+ *                     before the outage. By its time stamp the kernel then takes the
  *                     timeouts for spurious, undoes them, and counts everything as
- *                     under way again. After an outage that is wrong: the undo is
- *                     answered with a cwnd of as much more as the policy has granted,
- *                     new segments leave, and their SACKs show the holes (RACK)
+ *                     under way again. After an outage that is wrong. The undo is
+ *                     answered with a cwnd that is larger by what the policy has
+ *                     granted. New segments then leave, and their SACKs show the holes
+ *                     (RACK)
  *   KEEP_WINDOW       ssthresh as before the cut: PRR ends there
  *   KEEP_CWND         the same; PRR knows no cwnd of its own
  *   KEEP_SSTHRESH     ssthresh as before the timeout's cut
@@ -136,7 +137,7 @@ static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *t
 }
 
 /* RFC 6069: a host unreachable that quotes the head of a flow that backs off takes one
- * back-off back; the last one finds the timer long expired and resends. */
+ * back-off back. The last one finds the timer long expired and resends. */
 static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp,
 				  struct segue_connection *conn)
 {

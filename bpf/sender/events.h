@@ -43,8 +43,8 @@ static inline struct segue_connection *segue_to_answer(struct sock *sk, enum seg
 	return conn;
 }
 
-/* A socket gets this congestion control, by the agent's order (local_handoff.h), which is a
- * notice, or otherwise: then its window may be that of an earlier one. */
+/* A socket gets this congestion control. By the agent's order (local_handoff.h) that is a
+ * notice. Otherwise the socket's window may be that of an earlier one. */
 static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_notice *notice)
 {
 	struct segue_connection *conn = segue_connection_of(sk);

@@ -4,9 +4,9 @@
  * (algorithms.md 3; N of Figs. 1 to 3).
  *
  * A flow counts from the first segment it sends until everything written has been
- * acknowledged, so that connections kept alive for later do not shrink the window of
- * the one that downloads. Only flows that have negotiated count; a host that offers
- * the capability offers it on all.
+ * acknowledged. So connections kept alive for later do not shrink the window of the one
+ * that downloads. Only flows that have negotiated count; a host that offers the
+ * capability offers it on all.
  */
 #ifndef SEGUE_FLOWS_H
 #define SEGUE_FLOWS_H

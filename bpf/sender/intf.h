@@ -24,9 +24,9 @@ enum segue_counter {
 	SEGUE_COUNT_WRONG_NONCE,
 	SEGUE_COUNT_REPEATED, /* a copy, or overtaken by a newer report */
 	SEGUE_COUNT_BAD_ACK, /* the segment's ACK number is not of this window */
-	/* its segment never reached our in_ack_event. Linux 6.18: only where the program has
-	 * set another congestion control, for after tcp_validate_incoming, which lets us see
-	 * options, tcp_ack throws away nothing but what is BAD_ACK here */
+	/* its segment never reached our in_ack_event. On Linux 6.18 that happens only where
+	 * the program has set another congestion control. tcp_validate_incoming lets us see
+	 * options, and after it tcp_ack throws away only what is BAD_ACK here */
 	SEGUE_COUNT_NOT_CONSUMED,
 	SEGUE_COUNT_TOO_SOON, /* less than a second after the one before */
 	SEGUE_COUNT_NOT_NEGOTIATED,

@@ -2,9 +2,9 @@
 /*
  * react.h - the events that a policy answers, and its answers as Linux enacts them.
  *
- * Policies are not told of duplicate ACKs, DSACKs and, if they ask which packet was measured,
- * of RTT samples: enact.h could do nothing with the answers, or the kernel does not tell. The
- * kernel's own reaction to a DSACK (undo) stays.
+ * Policies are not told of duplicate ACKs and DSACKs, nor of RTT samples if they ask which
+ * packet was measured. enact.h could do nothing with the answers, or the kernel does not
+ * tell. The kernel's own reaction to a DSACK (undo) stays.
  *
  * Source: docs/internals/kernel.md; the events of policy/.
  */
@@ -19,8 +19,9 @@
 #include "state.h"
 
 /* The action that the policy asks for, as far as it is believed. 1: it grants a window that
- * only the link can prove. A global function, which the verifier checks once: otherwise it
- * would check the caller anew for each of the policy's many paths, and exceed its limit. */
+ * only the link can prove. It is a global function, which the verifier checks once.
+ * Otherwise it would check the caller anew for each of the policy's many paths, and exceed
+ * its limit. */
 __noinline u32 segue_decide(struct segue_connection *conn, const struct segue_sender *view,
 			    const struct segue_notice *notice, u32 beyond_us,
 			    struct segue_action *act)

@@ -2,23 +2,23 @@
 /*
  * rto_max.h - the length of an outage is no round trip.
  *
- * The first ACK after an outage mostly tells of packets that had arrived before it: a sample as
- * long as the outage, and with it an RTO of many seconds. A packet that then waits for the timer
- * stalls the flow: above all a head that was lost before the outage, which the kernel's undo
- * leaves marked as resent, so that RACK no longer resends it (tcp_undo_cwnd_reduction,
- * tcp_mark_skb_lost).
+ * The first ACK after an outage mostly tells of packets that had arrived before it. That makes a
+ * sample as long as the outage, and with it an RTO of many seconds. A packet that then waits for
+ * the timer stalls the flow. Above all this is a head that was lost before the outage. The
+ * kernel's undo leaves it marked as resent, so that RACK no longer resends it
+ * (tcp_undo_cwnd_reduction, tcp_mark_skb_lost).
  *
  * Programs cannot write SRTT and RTO, but they can bound the RTO (TCP_RTO_MAX_MS, Linux 6.15;
- * before that nothing is bounded). So the RTO is no more than RFC 6298 has it before the
- * first sample, or twice the round trip of the new link, until the estimate is below
- * that by itself.
+ * before that nothing is bounded). So the RTO is at most what RFC 6298 has before the first
+ * sample, or twice the round trip of the new link. The bound stays until the estimate is
+ * below it by itself.
  *
- * By the largest RTO the kernel also knows how long tcp_retries2 retries, or as many probes
- * of a closed window, may take, counted from the first: with a bound an outage would kill
- * the connection at the next expiry. So it holds only while nothing has been resent by the
- * timer since the last progress or undo, and the window is open; the expiry itself ends it,
- * and so does a probe that follows one: what waits for a device without carrier (mobile/unsent.h)
- * waits for the timer of a closed window.
+ * From the largest RTO the kernel also computes how long tcp_retries2 retries, or as many probes
+ * of a closed window, may take from the first. With a bound, an outage would kill the connection
+ * at the next expiry. So the bound holds only while the window is open, and the timer has resent
+ * nothing since the last progress or undo. The expiry itself ends it, and so does a probe that
+ * follows one. Data that waits for a device without carrier (mobile/unsent.h) waits for the timer
+ * of a closed window.
  */
 #ifndef SEGUE_RTO_MAX_H
 #define SEGUE_RTO_MAX_H

@@ -3,9 +3,9 @@
  * schemes.h - the schemes that a sender on Linux can run. A new one is its header in policy/,
  * included here, and one line in the list.
  *
- * A program cannot call through a table of functions, and need not: the tables are constants,
- * so that the compiler makes direct calls of them, and the scheme is constant once a program
- * is loaded, so that the verifier drops all others.
+ * A program cannot call through a table of functions, and need not. The tables are constants,
+ * so that the compiler makes direct calls. The scheme is constant once a program is loaded,
+ * so that the verifier drops all others.
  *
  * Source: policy/table.h.
  */

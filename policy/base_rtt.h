@@ -4,10 +4,10 @@
  *
  * A notice describes the access link alone, and W is that link's bandwidth-delay product
  * (algorithms.md 0). On the papers' benches the link is nearly the whole path. On the
- * Internet a peer may be far behind it: W would be a small part of what the path holds, and
- * a handoff between similar links would cut the window to that. The connection's smallest
- * round trip exceeds the old link's by the part that lies beyond; the handoff leaves that
- * part as it is.
+ * Internet a peer may be far behind it. W would then be a small part of what the path
+ * holds, and a handoff between similar links would cut the window to that. The connection's
+ * smallest round trip exceeds the old link's by the part that lies beyond; the handoff
+ * leaves that part as it is.
  *
  * Source: docs/internals/kernel.md.
  */
@@ -37,8 +37,8 @@ static inline void segue_add_delay_beyond(struct segue_notice *notice, u32 beyon
 }
 
 /* After an outage a whole window leaves at once and queues at the link, however long the path
- * beyond is: so cwnd is no more than the link's own W. From there slow start leads to the window
- * before the outage; to more it would fill that queue long before the path. */
+ * beyond is. So cwnd is no more than the link's own W. From there slow start leads to the window
+ * before the outage. To a larger one it would fill that queue long before the path. */
 static inline void segue_fit_into_queue(u32 link_window, const struct segue_sender *view,
 					struct segue_action *act)
 {

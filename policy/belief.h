@@ -8,8 +8,8 @@
  *   no disconnection  a notice may shrink cwnd and ssthresh, never raise them: whoever
  *                     still hears ACKs needs no help to grow
  *   after one         a new link may be faster than everything before, and nothing here
- *                     can know. At most SEGUE_AT_ONCE packets leave at once, slow start
- *                     does the rest, and the host may have found out before what the
+ *                     can know. At most SEGUE_AT_ONCE packets leave at once, and slow
+ *                     start does the rest. The host may have found out before what the
  *                     mobile's word is worth (bpf/sender/trial.h)
  *   a claim           leaves packet by packet, so that more is granted, and also without
  *                     a disconnection. Then it is believed until the first loss of what was

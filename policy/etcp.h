@@ -2,9 +2,9 @@
 /*
  * etcp.h - Enhanced TCP: a sender that hears of a vertical handoff.
  *
- * Source: L. Daniel, M. Kojo 2008 (algorithms A1 to A5; algorithms.md section 2)
- * and L. Daniel, M. Kojo, "The Performance of Multiple TCP Flows with Vertical
- * Handoff", MobiWac 2009 (Figures 1 to 3; algorithms.md section 3).
+ * Source: L. Daniel, M. Kojo 2008 (algorithms A1 to A5; algorithms.md section 2).
+ * L. Daniel, M. Kojo, "The Performance of Multiple TCP Flows with Vertical Handoff",
+ * MobiWac 2009 (Figures 1 to 3; algorithms.md section 3).
  *
  *     notice --+-- in RTO recovery ---- A3 (+ A4's RTT part) | Fig. 2
  *              `-- otherwise --- delay grows: A1    else: A4 | 3.5
@@ -87,8 +87,9 @@ static inline void segue_etcp_adapt_window(const struct segue_etcp_settings *set
 		segue_fig3(set, flow, ho, tcp, act);
 }
 
-/* A second notice overwrites ho_point and evaluates everything anew (2.0 [C]); what
- * only an ACK or a sample clears (section 2, table) waits for those of the new path. */
+/* A second notice overwrites ho_point and evaluates everything anew (2.0 [C]). Fields
+ * that only an ACK or a sample clears (section 2, table) wait for those of the new
+ * path. */
 static inline void segue_etcp_on_notice(const void *settings, void *state,
 					const struct segue_sender *tcp,
 					const struct segue_notice *notice,
@@ -171,9 +172,9 @@ static inline void segue_etcp_on_new_ack(const void *settings, void *state,
 		act->what |= SEGUE_HOLD_HOLES;
 }
 
-/* 3.3 (d): a DSACK block [left, right) came in, on whatever ACK. As the copy takes
- * the fast link, it is the late original that is reported, and mostly by a duplicate
- * ACK, before the ACK that ends the handoff. */
+/* 3.3 (d): a DSACK block [left, right) came in, on whatever ACK. As the copy takes the
+ * fast link, the late original is reported. Mostly a duplicate ACK reports it, before
+ * the ACK that ends the handoff. */
 static inline void segue_etcp_on_dsack(void *state, u32 left, u32 right)
 {
 	struct segue_etcp *flow = state;
@@ -184,7 +185,7 @@ static inline void segue_etcp_on_dsack(void *state, u32 left, u32 right)
 }
 
 /* 3.3 (c): in fast recovery on account of reordering each duplicate ACK lets one new
- * segment out, and no hole is resent, until they are more than dupthresh_ho. */
+ * segment out. No hole is resent until they are more than dupthresh_ho. */
 static inline void segue_etcp_on_dup_ack(const void *settings, void *state,
 					 const struct segue_sender *tcp,
 					 struct segue_action *act)

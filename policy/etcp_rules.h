@@ -3,9 +3,9 @@
  * etcp_rules.h - the rules of Enhanced TCP, one function each: what A1 to A5 and
  * Figures 1 to 3 decide. When each is asked stands in etcp.h.
  *
- * Source: L. Daniel, M. Kojo 2008 (algorithms A1 to A5; algorithms.md section 2)
- * and L. Daniel, M. Kojo, "The Performance of Multiple TCP Flows with Vertical
- * Handoff", MobiWac 2009 (Figures 1 to 3; algorithms.md section 3).
+ * Source: L. Daniel, M. Kojo 2008 (algorithms A1 to A5; algorithms.md section 2).
+ * L. Daniel, M. Kojo, "The Performance of Multiple TCP Flows with Vertical Handoff",
+ * MobiWac 2009 (Figures 1 to 3; algorithms.md section 3).
  */
 #ifndef SEGUE_ETCP_RULES_H
 #define SEGUE_ETCP_RULES_H
@@ -247,7 +247,7 @@ static inline u32 segue_may_reduce(const struct segue_etcp_settings *set,
 /* ------------------------------- 2.4 A3, 3.2 Fig. 2: unused connection time */
 
 /* 2.4 [T] resend the head at once; cwnd, back-off and timer [C]. The papers' sender starts slowly
- * from there; where all that was under way is lost, the queue of the new link is empty, and W fits
+ * from there. Where all that was under way is lost, the queue of the new link is empty, and W fits
  * into it. Packets sent before are then no reason to cut W (2.3), should recovery find them lost
  * only now. */
 static inline void segue_resume_after_outage(const struct segue_etcp_settings *set,

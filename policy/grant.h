@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * grant.h - the window that a notice grants to a sender on Linux: whether there was an outage,
- * what leaves at once, when the grant is refuted, what is kept of it.
+ * grant.h - the window that a notice grants to a sender on Linux. It answers whether there was
+ * an outage, what leaves at once, when the grant is refuted, and what is kept of it.
  *
  * The sender's own file says when each question is asked: bpf/sender/ in the kernel,
  * crates/handoff/src/on_linux.rs in the simulator. Windows and counts are in packets here.
@@ -28,8 +28,8 @@
 #define SEGUE_NOTICES_APART_MS 1000u
 
 /* The option does not tell whether there was a disconnection; silence does. Without a
- * disconnection the first ACK over the new link follows the last one over the old by no more
- * than the difference of the delays, which is less than both round trips together. */
+ * disconnection the first ACK over the new link follows the last one over the old. The gap
+ * is at most the difference of the delays, which is less than both round trips together. */
 static inline u32 segue_was_silent(u32 silence_us, u32 srtt_us, const struct segue_link *new_link)
 {
 	const u64 packet_us = (u64)1500 * 8 * 1000 / segue_max(1, new_link->rate_kbps);
@@ -47,14 +47,14 @@ static inline u32 segue_rto_bound_ms(const struct segue_link *link)
 }
 
 /* At once no more than the peer has ever had room for, so that a rate of nonsense makes
- * no burst of nonsense; slow start does the rest. */
+ * no burst of nonsense. Slow start does the rest. */
 static inline u32 segue_leaves_at_once(u32 window, u32 most_room)
 {
 	return segue_min(window, segue_max(most_room, SEGUE_INITIAL_WINDOW));
 }
 
-/* After an outage before any timeout the kernel takes all that was lost for under way, and a
- * window that is not larger stays shut until the timer expires. So these leave beyond it: their
+/* After an outage before any timeout the kernel takes all that was lost for under way. A window
+ * that is not larger then stays shut until the timer expires. So these leave beyond it: their
  * SACKs tell RACK what was lost (RFC 8985, 6.2). */
 #define SEGUE_ASKING 2u
 
@@ -133,9 +133,9 @@ static inline u64 segue_payload_rate(u32 kbps, u32 mss)
 	return (u64)kbps * 125 * mss / ((u64)mss + SEGUE_HEADER_BYTES);
 }
 
-/* The ssthresh that a cut leaves. During its trial a grant is kept whole; afterwards no more
- * than the window in use: above that PRR would let cwnd grow within a recovery, and the
- * ssthresh of a false rate would never be cut. */
+/* The ssthresh that a cut leaves. During its trial a grant is kept whole; afterwards it is
+ * no more than the window in use. Above that PRR would let cwnd grow within a recovery, and
+ * the ssthresh of a false rate would never be cut. */
 static inline u32 segue_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_trial)
 {
 	return on_trial ? before : segue_max(cut, segue_min(before, prior_cwnd));

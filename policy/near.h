@@ -89,8 +89,8 @@ static inline u32 segue_near_on_old_link(const struct segue_near *near, u64 comp
 	return sent + near->beyond_ns / 2 < completion;
 }
 
-/* 3.2: 1 if a packet that left at `sent` found the new link's queue full, which is free from
- * `free_at` on: it is taken to hold what fills the path. */
+/* 3.2: 1 if a packet that left at `sent` found the new link's queue full. That link is free
+ * from `free_at` on, and its queue is taken to hold what fills the path. */
 static inline u32 segue_near_overflows(const struct segue_near *near, u64 free_at, u64 sent)
 {
 	return free_at > sent && (free_at - sent) / near->slot_ns >= near->window / SEGUE_PACKET;
@@ -102,8 +102,8 @@ static inline u64 segue_near_most_out(u64 window, u32 own)
 	return window / SEGUE_PACKET + (u64)SEGUE_NEAR_ACKS_HELD * own;
 }
 
-/* 4.3: when a packet reaches the mobile over the old link that left the sender at `sent`,
- * where the one before it reaches the mobile at `before`. */
+/* 4.3: when a packet that left the sender at `sent` reaches the mobile over the old link.
+ * The one before it reaches the mobile at `before`. */
 static inline u64 segue_near_old_arrival(const struct segue_near *near, u64 sent, u64 before)
 {
 	const u64 alone = sent + near->old_data_way_ns;
@@ -112,8 +112,8 @@ static inline u64 segue_near_old_arrival(const struct segue_near *near, u64 sent
 	return alone > behind ? alone : behind;
 }
 
-/* 4.4: 1 if a packet that comes over the old link at `arrival` comes later than the new link,
- * free from `begins` on, can have carried `packets`. */
+/* 4.4: 1 if a packet that comes over the old link at `arrival` is too late. By then the new
+ * link, free from `begins` on, can have carried `packets`. */
 static inline u32 segue_near_too_late(const struct segue_near *near, u64 begins, u32 packets,
 				      u64 arrival)
 {
@@ -132,8 +132,8 @@ static inline u64 segue_near_waits(const struct segue_near *near, u64 arrival)
 	return arrival + near->ack_way_ns + 2 * near->old_slot_ns + SEGUE_NEAR_SLACK_NS;
 }
 
-/* 4.6: when other flows are told by the notice of one; after a disconnection, whose flows have
- * all stalled, each is given time for a notice of its own. */
+/* 4.6: when other flows are told by the notice of one. After a disconnection all flows have
+ * stalled, and each is given time for a notice of its own. */
 static inline u64 segue_near_tells_all_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
 {
 	struct segue_link link;
@@ -184,7 +184,7 @@ static inline u32 segue_near_queued(const struct segue_near *near, u64 rtt_ns)
 	return rtt_ns > near->rtt_ns + 2 * near->slot_ns;
 }
 
-/* 6.3: 1 if the link keeps up with a train at double speed: at the speed of the clock each packet
+/* 6.3: 1 if the link keeps up with a train at double speed. At the speed of the clock each packet
  * would wait for half a slot more than the one before. */
 static inline u32 segue_near_keeps_up(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
 				      u64 rtt_ns)

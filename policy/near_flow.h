@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * near_flow.h - `near` for a sender that decides for one flow alone and leaves the choice of the
+ * near_flow.h - `near` for a sender that decides for one flow alone. It leaves the choice of the
  * packet to its stack, as programs in a Linux kernel must.
  *
  * Source: docs/reference/near.md, whose sections the comments name; what a kernel cannot do is
  * in docs/internals/kernel.md. The numbers are those of near.h.
  *
- * A notice begins a claim: as long as it lasts, the flow may have its part of W and two packets
- * out on the new link, and a packet leaves in each of its slots. The stack's control goes on
- * after it.
+ * A notice begins a claim. As long as it lasts, the flow may have its part of W and two packets
+ * out on the new link. A packet leaves in each of its slots. The stack's control goes on after
+ * it.
  */
 #ifndef SEGUE_NEAR_FLOW_H
 #define SEGUE_NEAR_FLOW_H
@@ -85,9 +85,9 @@ static inline u64 segue_near_old_ack_way(const struct segue_notice *notice)
 	return segue_serialisation_ns(SEGUE_NEAR_ACK_BYTES, link, 1) + segue_delay_ns(link);
 }
 
-/* 2.5, 2.6: of the packets under way, those that left after completion. ACKs have let them out
- * that were on the old link then, one for each of its packets; what the mobile sent later comes
- * over the new link, and not before the notice. W of them fit into the new path. */
+/* 2.5, 2.6: of the packets under way, those that left after completion. ACKs that were on the
+ * old link then have let them out, one for each of its packets. Later ACKs come over the new
+ * link, and not before the notice. W of them fit into the new path. */
 static inline u32 segue_near_since(const struct segue_near *near, const struct segue_notice *notice,
 				   u32 flows, u32 flight)
 {
@@ -99,8 +99,8 @@ static inline u32 segue_near_since(const struct segue_near *near, const struct s
 	return notice->disconnected ? 0 : segue_min(there, flight);
 }
 
-/* 8.5: as long as it takes to hear of a loss (5.4), to send all again that is under way, and
- * until the old link has delivered what it holds. */
+/* 8.5: the time to hear of a loss (5.4), to resend all that is under way, and for the old
+ * link to deliver what it holds. */
 static inline u64 segue_near_longest_ns(const struct segue_near *near,
 					const struct segue_notice *notice, u32 flows, u32 flight)
 {
@@ -110,8 +110,8 @@ static inline u64 segue_near_longest_ns(const struct segue_near *near,
 	return segue_near_rto_ns(near, 0) + packets * (near->slot_ns + old);
 }
 
-/* 8.9: 1 if N flows, each with whole packets and two for its delayed ACK, have more out than the
- * path and a queue as long hold. */
+/* 8.9: 1 if N flows have more out than the path and a queue as long hold. Each has whole
+ * packets, and two for its delayed ACK. */
 static inline u32 segue_near_crowds(const struct segue_near *near, u32 flows)
 {
 	const u64 out = (u64)flows * (segue_near_share(near, 1) + SEGUE_NEAR_ACKS_HELD);
@@ -393,8 +393,9 @@ static inline void segue_near_round(struct segue_near_flow *flow, u32 drains, u3
 	flow->first = SEGUE_NEAR_NONE;
 }
 
-/* 8.1: more packets fill the path if it is longer than told, by as much as the least round trip
- * of this round shows, as far as that shows no others; or if its slots are shorter (8.7). */
+/* 8.1: more packets fill the path if it is longer than told, or if its slots are shorter (8.7).
+ * It is longer by as much as the least round trip of this round shows, as far as that shows no
+ * others. */
 static inline u32 segue_near_more(const struct segue_near_flow *flow, u64 speed)
 {
 	const u32 least_us = segue_min(flow->least_us, flow->alone_us);
@@ -423,7 +424,7 @@ static inline u32 segue_near_sacked(const struct segue_out *out, u32 from)
 	return bytes / segue_max(1, out->unit);
 }
 
-/* 8.3: what the old link holds is not on the new one; the stack counts it as under way until it
+/* 8.3: what the old link holds is not on the new one. The stack counts it as under way until it
  * is acknowledged, SACKed or marked lost. */
 static inline u32 segue_near_on_old(const struct segue_near_flow *flow, const struct segue_out *out)
 {

@@ -15,9 +15,9 @@
  *     +--------+--------+--------+--------+
  *
  * All numbers in network byte order. The capability rides on SYN and SYN-ACK and
- * carries the nonce that the receiver of notices draws; a report that does not
- * repeat it comes from somebody who has not seen the handshake. The report tells
- * one link, the one in use; the sender remembers the link reported before it.
+ * carries the nonce that the receiver of notices draws. A report that does not repeat
+ * the nonce comes from somebody who has not seen the handshake. The report tells one
+ * link, the one in use; the sender remembers the link reported before it.
  */
 #ifndef SEGUE_NOTICE_H
 #define SEGUE_NOTICE_H
@@ -25,8 +25,8 @@
 #include "policy.h"
 
 #define SEGUE_OPTION_KIND 253u
-/* "SEgE"; free in IANA's registry of TCP experimental option identifiers as known
- * at the time of writing, and to be registered there before use on the Internet. */
+/* "SEgE"; free in IANA's registry of TCP experimental option identifiers as known at
+ * the time of writing. It must be registered there before use on the Internet. */
 #define SEGUE_OPTION_EXID 0x5e9eu
 #define SEGUE_OPTION_VERSION 1u
 #define SEGUE_REPORT_LENGTH 12u
@@ -80,9 +80,9 @@ static inline u32 segue_get16(const u8 *from)
 #define SEGUE_MANTISSA_BITS 11u
 #define SEGUE_MANTISSA_LIMIT (1u << SEGUE_MANTISSA_BITS)
 
-/* The nearest mantissa << exponent, ties upwards, with the mantissa as large as
- * possible, that is the exponent as small: exact below 2048 kbit/s, off by at most
- * one part in 2048 above. */
+/* The nearest mantissa << exponent, ties upwards. The mantissa is as large as possible,
+ * and so the exponent as small. It is exact below 2048 kbit/s, and off by at most one
+ * part in 2048 above. */
 static inline u32 segue_encode_rate(u32 rate_kbps)
 {
 	u32 exponent = 0;

@@ -6,13 +6,13 @@
  * Source: docs/reference/algorithms.md section 0; docs/reference/wire.md.
  *
  * The headers of this directory are freestanding C11: integers only, no libc, no
- * loop without a bound, no clock, no packet, no socket. The same text is compiled
- * into the eBPF programs of bpf/ and, through crates/policy, into the simulator, so
- * that what was simulated is what the kernel runs.
+ * loop without a bound, no clock, no packet, no socket. The same text is compiled into
+ * the eBPF programs of bpf/ and, through crates/policy, into the simulator. So what was
+ * simulated is what the kernel runs.
  *
- * Units: windows in 1/256 packet; rates in kbit/s (1000 bit); times in us, in ns
- * where a quotient must not be rounded early; sequence numbers in the host's own
- * unit (packets or bytes), compared with serial arithmetic; flight in packets.
+ * Units: windows in 1/256 packet; rates in kbit/s (1000 bit); times in us, in ns where
+ * a quotient must not be rounded early. Sequence numbers are in the host's own unit
+ * (packets or bytes), compared with serial arithmetic; flight is in packets.
  */
 #ifndef SEGUE_POLICY_H
 #define SEGUE_POLICY_H
@@ -97,8 +97,8 @@ enum {
 	SEGUE_SEND_NEW = 1u << 14,
 	/* this RTT sample is not to be used */
 	SEGUE_IGNORE_SAMPLE = 1u << 15,
-	/* until its end the policy's claim (table.h) says before packets leave how many may be
-	 * out, and how fast they leave; cwnd is for the new link alone */
+	/* until its end the policy's claim (table.h) says, before packets leave, how many may
+	 * be out and how fast they leave. cwnd is for the new link alone */
 	SEGUE_CLAIM = 1u << 16,
 };
 

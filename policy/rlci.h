@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * rlci.h - RLCI: after a change of connectivity the path is taken for a new one, and
- * the sender starts on it as a new connection does.
+ * rlci.h - RLCI: after a change of connectivity the path is taken for a new one. The
+ * sender starts on it as a new connection does.
  *
  * Source: S. Schuetz et al. 2008, TCP Response to Lower-Layer Connectivity-Change
  * Indications, as Daniel and Kojo 2008 describe it (algorithms.md 10). The scheme of

@@ -56,14 +56,14 @@ struct segue_table {
 			      u32 sample_seq, u32 rtt_us, struct segue_action *act);
 	/* a DSACK block [left, right), on whatever ACK */
 	void (*on_dsack)(void *flow, u32 left, u32 right);
-	/* 0: ACKs and cuts of the window would ask for nothing now, and the host need not call;
-	 * left out: it calls after the first notice */
+	/* 0: ACKs and cuts of the window would ask for nothing now, and the host need not call.
+	 * Left out: it calls after the first notice */
 	u32 (*listens)(const void *flow);
 	/* the window that the access link alone holds, for a sender that knows the base RTT of
-	 * the path (base_rtt.h); left out: the answer holds for any path */
+	 * the path (base_rtt.h). Left out: the answer holds for any path */
 	u32 (*link_window)(const void *set, const struct segue_notice *notice);
-	/* before packets leave, after an answer with SEGUE_CLAIM: 1 as long as the claim lasts;
-	 * the first cut that the policy does not answer ends it, too */
+	/* before packets leave, after an answer with SEGUE_CLAIM: 1 as long as the claim lasts.
+	 * The first cut that the policy does not answer ends it, too */
 	u32 (*claim)(void *flow, const struct segue_out *out, struct segue_claim *claim);
 	/* 1: on_rtt_sample reads sample_seq. Linux does not tell it, and so does not call. */
 	u32 sample_seq;

@@ -94,8 +94,8 @@ static inline u32 segue_tcp_ho_promise(const struct segue_tcp_ho_settings *set,
 
 /*
  * The first congestion after a report judges it (against abuse, 9.19). Slow start hears
- * of a loss a round trip late, with twice the window that was lost from: a cwnd below the
- * threshold means a path that holds less than half of it, and half of cwnd is what it
+ * of a loss a round trip late, with twice the window that was lost from. So a cwnd below
+ * the threshold means a path that holds less than half of it. Half of cwnd is what it
  * does hold. Before the first sample nothing has been tried. Each report that stands
  * doubles what later ones are believed.
  */

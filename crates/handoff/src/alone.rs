@@ -1,7 +1,7 @@
 //! The mobile alone (docs/reference/mobile.md): schemes for senders that know nothing of handoffs. The sender is
-//! regular TCP and hears no notice; the mobile has it resume after an outage (`mobile-resume`), bounds its windows on
-//! a slower link (`mobile-window`), or does both (`mobile`). When it does what is `segue_mobile`, which the agent
-//! runs, too.
+//! regular TCP and hears no notice. The mobile has it resume after an outage (`mobile-resume`), bounds its windows on a
+//! slower link (`mobile-window`), or does both (`mobile`). When it does what is `segue_mobile`, which the agent runs,
+//! too.
 
 use crate::mobile::{AloneRule, MobileRule};
 use crate::notice::Notice;

@@ -1,9 +1,10 @@
 //! Back-off reset: on the word that there is a network again the sender forgets its back-off and sends one packet.
 //! Window, threshold and round trips stay.
 //!
-//! Source: the QUIC implementations noq (`handle_network_change`: `pto_count` = 0, the loss timer armed anew, a ping that
-//! asks for an ACK at once) and quinn (a change of the local address: a ping). TCP has no ping: the first unacknowledged
-//! packet is sent again, also if it is under way. algorithms.md, 11.1.
+//! Source: the QUIC implementations noq and quinn. On a change of network noq (`handle_network_change`) sets
+//! `pto_count` to 0 and arms the loss timer anew. It sends a ping that asks for an ACK at once. On a change of the
+//! local address quinn sends a ping. TCP has no ping: the first unacknowledged packet is sent again, also if it is
+//! under way. algorithms.md, 11.1.
 
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};

@@ -1,9 +1,9 @@
-//! Careful Resume: after a reset the sender jumps to half of the window that the path is remembered to have carried,
-//! paced over a round trip. It retreats if packets of the jump are lost.
+//! Careful Resume: after a reset the sender jumps to half of the window that the path is remembered to have carried. It
+//! paces the jump over a round trip. It retreats if packets of the jump are lost.
 //!
 //! Source: RFC 9959 (read as draft-ietf-tsvwg-careful-resume-24, section 3 and appendix A); algorithms.md, 11.3. The
 //! reset at the handoff is that of a new connection ([`NewPath`]). The saved parameters are those of the new link as it
-//! is told, times what the settings say, so that memories which are wrong can be studied.
+//! is told, times what the settings say. So memories that are wrong can be studied.
 
 use crate::notice::Notice;
 use crate::quic_reset::{PACKET_BITS, round_trip_us};

@@ -1,8 +1,8 @@
 //! Freeze-TCP (Goff and others 2000, as Wu, Chan and Ananda 2008 describe it; algorithms.md, 4.5).
 //!
-//! The mobile closes its window before the link goes and opens it when the new one is there. The
-//! sender is regular TCP: a closed window makes it wait with the cwnd that it has, if its stack does
-//! what BSD does (`persist_with_outstanding` of the stack profile).
+//! The mobile closes its window before the link goes and opens it when the new one is there. The sender is regular TCP.
+//! A closed window makes it wait with the cwnd that it has, if its stack does what BSD does (`persist_with_outstanding`
+//! of the stack profile).
 
 use crate::mobile::{Lead, MobileRule, WindowRule};
 use crate::notice::Notice;

@@ -1,6 +1,6 @@
-//! Handoff Notification (Espi and others 2010; algorithms.md, section 5): before the link goes the mobile tells the
-//! sender how long it will be away and how much the next access router keeps for it, and the sender fills that buffer
-//! in the meantime.
+//! Handoff Notification (Espi and others 2010; algorithms.md, section 5). Before the link goes the mobile tells the
+//! sender how long it will be away, and how much the next access router keeps for it. The sender fills that buffer in
+//! the meantime.
 //!
 //! ```text
 //!                    HO Start                        Handoff Delay timer
@@ -12,8 +12,8 @@
 //!     +-----------------------------------------------------------------------+
 //! ```
 //!
-//! In HANDOFF no timer of TCP runs and no ACK moves the window: what is sent is a mean of the rate of before, paced,
-//! until the buffer would be full. No kernel runs this sender, so it is not in `policy/`.
+//! In HANDOFF no timer of TCP runs and no ACK moves the window. The sender sends at a mean of the rate of before,
+//! paced, until the buffer would be full. No kernel runs this sender, so it is not in `policy/`.
 
 use crate::hn_option::{Encoding, LARGEST_PBS, LONGEST_EHD, PBS_UNIT, Start};
 use crate::mobile::{MobileRule, StartRule};

@@ -1,5 +1,5 @@
-//! Between the simulator's sender and the headers of `policy/`, which a kernel sender can run, too:
-//! its view goes in, its advice comes out; and their knobs as the user sees them.
+//! Between the simulator's sender and the headers of `policy/`, which a kernel sender can run, too. The sender's view
+//! goes in, and the headers' advice comes out. Their knobs are here as the user sees them.
 
 use crate::scheme::{SchemeError, SettingInfo};
 use segue_policy::{Action, Notice, Rule, Sender, Setting, SettingError, What, believe};
@@ -88,7 +88,7 @@ impl Enactment {
 }
 
 /// The part of an action that a kernel can be made to do; the table in docs/internals/kernel.md. At a fast retransmit
-/// and a timeout programs put ssthresh back (`set_state`); SRTT, RTTVAR, RTO and its floor, back-off, timer, dupthresh
+/// and a timeout programs put ssthresh back (`set_state`). SRTT, RTTVAR, RTO and its floor, back-off, timer, dupthresh
 /// and the choice of what recovery sends are the kernel's own.
 pub(crate) fn on_linux(action: &Action) -> Advice {
     let all = on_paper(action);

@@ -1,5 +1,6 @@
-//! LeoCC: a sender that knows the schedule of its satellite's reconfigurations. From 100 ms before one on the first ACK
-//! has its congestion control, a BBR, measure the path anew: ProbeRtt, and then Startup without a memory.
+//! LeoCC: a sender that knows the schedule of its satellite's reconfigurations. From 100 ms before a reconfiguration
+//! on, the first ACK has the sender's congestion control, a BBR, measure the path anew. That is ProbeRtt, and then
+//! Startup without a memory.
 //!
 //! Source: SpaceNetLab/LeoCC (SIGCOMM 2025), by its published kernel module (`leocc/simulation/leocc.c`, `magic_offet` 100
 //! ms); the paper was not read. The module takes a handover each 15 s of the clock (`offset` 12 s). Here the clock is that

@@ -1,7 +1,7 @@
 //! Handoff notices and handoff schemes: what a sender does when the mobile's access link changes.
 //!
-//! A scheme is one file here, and one header in `policy/` if a kernel sender is to run it, too; it is
-//! registered in one line of [`registry`]. Schemes know nothing of scenarios, files or screens.
+//! A scheme is one file here, and one header in `policy/` if a kernel sender is to run it, too. One line of
+//! [`registry`] registers it. Schemes know nothing of scenarios, files or screens.
 
 pub mod alone;
 pub mod backoff_reset;

@@ -42,8 +42,8 @@ impl MobileRule {
 /// How the mobile stops the senders before a disconnection and starts them after it
 /// (algorithms.md, 4.5). A make-before-break handoff has none, and nothing happens.
 ///
-/// On completion, whether the handoff was foreseen or not, the mobile advertises the window that it
-/// has, in [`reopen_acks`](Self::reopen_acks) copies of its last ACK back to back.
+/// On completion the mobile advertises the window that it has, whether the handoff was foreseen or not. It sends
+/// [`reopen_acks`](Self::reopen_acks) copies of its last ACK back to back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRule {
     /// How long before a foreseen disconnection it advertises a window of zero.

@@ -1,6 +1,6 @@
-//! Programs of a sender on Linux (bpf/sender/) and their work at a notice beside asking the policy: how far it is
-//! believed, what leaves at once, the trial of what it has granted, the guard against the kernel's own undo. The
-//! bounds are those of `policy/grant.h` and `policy/base_rtt.h`, which the programs compile, too.
+//! Programs of a sender on Linux (bpf/sender/) and their work at a notice beside asking the policy. They decide how far
+//! it is believed, what leaves at once, and the trial of what it has granted. They also guard against the kernel's own
+//! undo. The bounds are those of `policy/grant.h` and `policy/base_rtt.h`, which the programs compile, too.
 //!
 //! Only on stacks that are a kernel's: others tell nothing of what a trial counts.
 //!
@@ -401,8 +401,8 @@ impl OnLinux {
     }
 }
 
-/// The methods of [`Advisor`](segue_tcp::Advisor) by which a sender on Linux tells its programs, for a scheme with
-/// an [`OnLinux`] in `linux` and a policy that [`Decides`].
+/// The methods of [`Advisor`](segue_tcp::Advisor) by which a sender on Linux tells its programs. They are for a scheme
+/// with an [`OnLinux`] in `linux` and a policy that [`Decides`].
 macro_rules! tells_programs {
     () => {
         #[inline]

@@ -1,11 +1,11 @@
 //! PHAS, post-handoff acknowledgement suppression (Chou and Shin 2004, section III-B; algorithms.md, 6.2): a filter at
 //! the mobile between TCP receiver and demultiplexer. ACKs of packets that a router held and forwarded do not go out
-//! one by one: a sender whose timer expired during the handoff would take the first for the ACK of its
-//! retransmission, and resend the rest, which the mobile has.
+//! one by one. A sender whose timer expired during the handoff would take the first for the ACK of its retransmission.
+//! It would then resend the rest, which the mobile has.
 //!
-//! The notice that ends the forwarding follows the last packet, whose ACK has been dropped by then: so the filter sends
+//! The notice that ends the forwarding follows the last packet, whose ACK has been dropped by then. So the filter sends
 //! the last ACK that it dropped, and ends (6.2 [C]). The branch of 6.2 for a notice that comes ahead of the packets is
-//! not needed: a tunnel does not reorder. ACKs of packets that were not forwarded always pass: the paper drops those of
+//! not needed: a tunnel does not reorder. ACKs of packets that were not forwarded always pass. The paper drops those of
 //! forwarded ones, and a lost notice must not silence the repair of a gap.
 
 /// The filter of one flow.

@@ -1,11 +1,11 @@
-//! QUIC's reset on connection migration, on a TCP sender: the new path is validated for a round trip, then window,
+//! QUIC's reset on connection migration, on a TCP sender. The new path is validated for a round trip. Then window,
 //! threshold, estimator and timer are those of a new connection.
 //!
 //! Source: RFC 9000, 8.2 and 9.4; RFC 9002, 6.2 (PTO), 7.2 (initial window). The reset itself is
 //! [`NewPath`](segue_tcp::advice::NewPath). Not modelled, because the flow is TCP: packet numbers of QUIC, its probes (two
 //! packets, no cut) and persistent congestion. After the reset losses and timeouts are those of the stack. A server may
-//! send three times what it has received before the path is validated (9.3); here it sends nothing, for ACKs alone allow
-//! less than two packets. algorithms.md, 11.2.
+//! send three times what it has received before the path is validated (9.3). Here it sends nothing, for ACKs alone
+//! allow less than two packets. algorithms.md, 11.2.
 
 use crate::kernel::micros;
 use crate::notice::Notice;

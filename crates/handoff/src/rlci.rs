@@ -1,5 +1,5 @@
-//! RLCI: after a handoff the sender starts on the path as a new connection does (Schuetz and others 2008, as Daniel
-//! and Kojo 2008 describe it; algorithms.md, section 10). The decisions are `policy/rlci.h`.
+//! RLCI: after a handoff the sender starts on the path as a new connection does. Source: Schuetz and others 2008, as
+//! Daniel and Kojo 2008 describe it; algorithms.md, section 10. The decisions are `policy/rlci.h`.
 
 use crate::header::Header;
 use crate::scheme::Entry;

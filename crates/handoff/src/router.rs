@@ -6,11 +6,11 @@ use segue_netsim::Overflow;
 /// Which router holds packets while the mobile is between two links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// The previous access router, from link-down until the mobile asks for what it holds; then all goes over the
+    /// The previous access router, from link-down until the mobile asks for what it holds. Then all goes over the
     /// tunnel in FIFO order, followed by a notice "end of forwarding" (Chou and Shin 2004; algorithms.md, 6.1).
     Previous,
-    /// The new one: the previous router tunnels what comes from the hint on, and the new one holds it until the mobile
-    /// has attached to it (FMIPv6 as Espi and others 2010 use it; algorithms.md, 5.2).
+    /// The new one. The previous router tunnels what comes from the hint on, and the new one holds it until the mobile
+    /// has attached to it. Source: FMIPv6 as Espi and others 2010 use it; algorithms.md, 5.2.
     New,
 }
 

@@ -1,5 +1,5 @@
-//! `rtt-jump`: a sender with BBR that sees by its round trips alone that the path has become longer, and takes the new
-//! round trip for the path's smallest. It hears no notice. It cannot see that a path has become shorter or slower.
+//! `rtt-jump`: a sender with BBR that sees by its round trips alone that the path has become longer. It then takes the
+//! new round trip for the path's smallest. It hears no notice. It cannot see that a path has become shorter or slower.
 //!
 //! Source: the two detectors of quiche's BBR (`bbr2/rtt_jump_detector`, off by default), which only count. The use that
 //! is made of them here, to replace `min_rtt`, is ours. algorithms.md, 11.5.

@@ -1,9 +1,10 @@
-//! SaTCP: a sender that knows the schedule of its satellite's handovers. From half a second before one on CUBIC is in a
-//! hurry: a timeout leaves W_max, and the curve climbs back to it in a ninth of its time. ssthresh is cut as ever.
+//! SaTCP: a sender that knows the schedule of its satellite's handovers. From half a second before a handover on, CUBIC
+//! is in a hurry. A timeout leaves W_max, and the curve climbs back to it in a ninth of its time. ssthresh is cut as
+//! ever.
 //!
-//! Source: Cao and Zhang, SaTCP, INFOCOM 2023, by its published kernel module (LeoEM, `satcp.patch`, with
-//! `status_report_delayed_shift` -0.5 s and `SATCP_DURATION` 2.3 s); the paper was not read. There the flag is the host's;
-//! here each flow has one. algorithms.md, 11.4.
+//! Source: Cao and Zhang, SaTCP, INFOCOM 2023, by its published kernel module; the paper was not read. The module is
+//! LeoEM, `satcp.patch`, with `status_report_delayed_shift` -0.5 s and `SATCP_DURATION` 2.3 s. There the flag is the
+//! host's; here each flow has one. algorithms.md, 11.4.
 
 use crate::schedule::{Flag, MS, Scheduled};
 use crate::scheme::Entry;

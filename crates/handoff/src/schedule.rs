@@ -1,4 +1,4 @@
-//! A schedule of handoffs at the sender, as `satcp` and `leocc` have it: a flag goes up some time before each handoff,
+//! A schedule of handoffs at the sender, as `satcp` and `leocc` have it. A flag goes up some time before each handoff,
 //! and comes down some time later. The schedule may be wrong. That of `leocc` also has the regular reconfigurations of
 //! the link, its own clock: the link's, unless the user gives one.
 
@@ -189,8 +189,8 @@ impl Schedule {
         self.error == other.error && self.clock_of == other.clock_of
     }
 
-    /// How long before each handoff it is read: when the flag goes up; where the schedule is late by more than the
-    /// flag's lead, at the handoff.
+    /// How long before each handoff it is read: when the flag goes up. Where the schedule is late by more than the
+    /// flag's lead, it is read at the handoff.
     fn read_before(&self) -> Nanos {
         (self.lead + MOST_ERROR).saturating_sub(self.error)
     }

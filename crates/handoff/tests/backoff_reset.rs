@@ -2,8 +2,8 @@
 
 use crate::line::{Line, MS, link};
 
-/// A round trip of 50 ms; ten packets are out when the network goes. The RTO is 250 ms, and the probe and two timeouts
-/// come in 3 s, or three: the timer is then at 2 s or more.
+/// A round trip of 50 ms; ten packets are out when the network goes. The RTO is 250 ms, and the probe and two or three
+/// timeouts come in 3 s. The timer is then at 2 s or more.
 fn silent(settings: &[(&str, &str)]) -> Line {
     let mut line = Line::new("linux-6.12", "backoff-reset", settings, 50 * MS);
     line.drain();

@@ -77,8 +77,8 @@ fn drain<A: Advisor>(sender: &mut Sender<A>, now: Nanos) -> u64 {
 }
 
 proptest! {
-    /// Packets sent between HO Start and the end of HANDOFF are at most PBS, whatever comes; HANDOFF ends; and
-    /// whenever something is outstanding, a timer runs that will do something about it.
+    /// Packets sent between HO Start and the end of HANDOFF are at most PBS, whatever comes. HANDOFF ends. Whenever
+    /// something is outstanding, a timer runs that will do something about it.
     #[test]
     fn never_beyond_the_buffer_and_never_for_ever(stack in 0..PROFILES.len(), events in events()) {
         let profile = PROFILES[stack];

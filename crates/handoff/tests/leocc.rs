@@ -30,8 +30,8 @@ fn the_flag_is_up_for_the_last_100_ms() {
     }
 }
 
-/// On a link that is reconfigured at 12 s, 27 s and so on the flag goes up 100 ms before each, and at a handoff as well.
-/// The user's clock goes before the link's. `satcp` has handoffs alone.
+/// On a link that is reconfigured at 12 s, 27 s and so on the flag goes up 100 ms before each. It goes up at a handoff
+/// as well. The user's clock goes before the link's. `satcp` has handoffs alone.
 #[test]
 fn the_clock_is_that_of_the_link_unless_one_is_given() {
     let view = Line::new("linux-6.12/leocc", "leocc", &[], 50 * MS).sender.view();

@@ -1,7 +1,7 @@
 //! The rules of docs/reference/near.md, slot by slot: a claim and flows that note what they are told.
 //!
 //! All handoffs lead to 1200kbit/50ms, where a packet takes 10 ms and an ACK of 40 bytes 0.267 ms. The old path is as
-//! long as the notice says, so nothing lies beyond the access links: an ACK needs 50.267 ms, a packet 60 ms, and 12
+//! long as the notice says, so nothing lies beyond the access links. An ACK needs 50.267 ms, a packet 60 ms, and 12
 //! packets fill the path.
 
 use proptest::prelude::*;
@@ -235,8 +235,8 @@ fn what_comes_in_time_is_awaited() {
     assert_eq!(sent(&mut claim, &mut flows, HEARD + MS), slots(HEARD, &[(0, 103)]));
 }
 
-/// 4.4: packet 100 + n of thirty comes at 1.16 + n / 10 s. The k-th copy from the end, of n = 29 - k, is there at 1.05 + (30 +
-/// k) / 100 + 0.06 s: that is sooner up to k = 24, which is packet 105.
+/// 4.4: packet 100 + n of thirty comes at 1.16 + n / 10 s. The k-th copy from the end, of n = 29 - k, is there at
+/// 1.05 + (30 + k) / 100 + 0.06 s. That is sooner up to k = 24, which is packet 105.
 #[test]
 fn what_comes_too_late_is_sent_again() {
     let mut flows = [Flow::of(&(0..30).map(|n| 960 + n).collect::<Vec<_>>())];
@@ -309,8 +309,8 @@ fn what_the_new_queue_cannot_hold_is_lost() {
     assert_eq!(first.first().map(|&(.., seq)| seq), Some(112), "{first:?}");
 }
 
-/// 6.3: six packets leave half a slot apart. They come back without having waited for each other: the link is twice as
-/// fast, the clock runs three steps faster, and the next six ask again.
+/// 6.3: six packets leave half a slot apart. They come back without having waited for each other, so the link is twice
+/// as fast. The clock runs three steps faster, and the next six ask again.
 #[test]
 fn a_train_asks_whether_the_link_is_faster() {
     let mut flows = [Flow::of(&[])];

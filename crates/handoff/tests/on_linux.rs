@@ -255,8 +255,8 @@ fn silence_tells_of_an_outage_and_haste_is_refused() {
     }
 }
 
-/// From 6.15 on. The bound of the fast link is a second. It waits until no timeout counts any more, or an undo, and
-/// ends with the next timeout, or once SRTT and deviation are below it and the trial is over.
+/// From 6.15 on. The bound of the fast link is a second. It waits until no timeout counts any more, or an undo. It ends
+/// with the next timeout, or once SRTT and deviation are below it and the trial is over.
 #[test]
 fn the_rto_is_bounded_after_an_outage() {
     let settable = |view: &View, calm: bool| with(view, |tp| (tp.has_rto_max, tp.is_calm) = (true, calm));
@@ -367,8 +367,8 @@ mod claim {
         }
     }
 
-    /// The path holds W = 11 at 1200 kbit/s. The fifth of a question has met no queue, and the claim has 1200 * 1.25^3 kbit/s:
-    /// 100.347 ms of them are 19.6 packets, where they were 10.03.
+    /// The path holds W = 11 at 1200 kbit/s. The fifth of a question has met no queue, and the claim has 1200 *
+    /// 1.25^3 kbit/s. 100.347 ms of them are 19.6 packets, where they were 10.03.
     #[test]
     fn a_link_that_is_faster_is_found() {
         let mut sender = told(&view(), 1);

@@ -116,9 +116,9 @@ fn only_the_schemes_with_phas_filter() {
 }
 
 proptest! {
-    /// Any packets in any order, some forwarded, with a notice or without: an ACK is dropped exactly if its packet was
-    /// forwarded and it is no duplicate; what was dropped last is sent at the notice, if nothing newer was made; and
-    /// the first packet that comes directly says whatever has been suppressed.
+    /// Any packets in any order, some forwarded, with a notice or without. An ACK is dropped exactly if its packet was
+    /// forwarded and it is no duplicate. The last dropped ACK is sent at the notice, if nothing newer was made. The
+    /// first packet that comes directly says whatever has been suppressed.
     #[test]
     fn exactly_the_acks_that_must_pass(
         packets in prop::collection::vec((1u32..30, any::<bool>(), prop::bool::weighted(0.1)), 1..120),

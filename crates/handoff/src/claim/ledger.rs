@@ -102,7 +102,7 @@ impl Ledger {
     }
 
     /// An ACK up to `ack`, and with these blocks. `is_old` judges whether a copy that left the sender so long ago
-    /// cannot have come over the new link; `late` says how late a packet is that the old link should deliver then.
+    /// cannot have come over the new link. `late` says how late a packet is that the old link should deliver then.
     pub fn acknowledge(
         &mut self,
         ack: u32,

@@ -86,8 +86,8 @@ enum Rule {
 /// Whether the link is faster than told (section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
-    /// So many packets of a train are still to leave; the number of the last one, once it has left; and the number
-    /// and the round trip of the first that was measured.
+    /// So many packets of a train are still to leave. `last` is the number of the last one, once it has left. `first`
+    /// has the number and the round trip of the first that was measured.
     Asked { left: u32, last: u32, first: Option<(u32, Nanos)> },
     /// It is asked after so many round trips.
     Rests(u32),

@@ -11,9 +11,9 @@
 //!    |------------------------- BU ------------->|     RFC 6275; HA sends to NAR
 //! ```
 //!
-//! Without FBack on the old link the MN sends UNA and FBU over the new one (RFC 5568, 3.3: reactive); without PrRtAdv
-//! it configures an address and updates its binding as any mobile node does. Each machine takes messages and the
-//! time, and gives messages; [`Retry`] is what all of them repeat by.
+//! Without FBack on the old link the MN sends UNA and FBU over the new one (RFC 5568, 3.3: reactive). Without PrRtAdv
+//! it configures an address and updates its binding as any mobile node does. Each machine takes messages and the time,
+//! and gives messages; [`Retry`] is what all of them repeat by.
 
 mod mobile;
 mod new_router;
@@ -29,8 +29,8 @@ use segue_tcp::Nanos;
 
 const MS: Nanos = 1_000_000;
 
-/// RFC 5568, 6.1.1 and 6.2.1: where the round trip is not known, a message without an answer is sent again after
-/// this, and after twice as long each further time.
+/// RFC 5568, 6.1.1 and 6.2.1: where the round trip is not known, a message without an answer is sent again after this.
+/// Each further wait is twice as long.
 const FIRST_WAIT: Nanos = 100 * MS;
 /// RTSOLPR_RETRIES (RFC 5568, 9).
 const RTSOLPR_RETRIES: u32 = 3;

@@ -1,5 +1,5 @@
-//! The first detector of `rtt-jump`: three round trips or more, and over three times the smallest one, are beyond three
-//! times the smallest round trip that the connection has ever had.
+//! The first detector of `rtt-jump`. It fires when three round trips or more are beyond three times the smallest that
+//! the connection has ever had. They must cover three times that smallest one.
 //!
 //! Source: quiche, `bbr2/rtt_jump_detector/global_min.rs`.
 

@@ -1,7 +1,7 @@
 //! The control socket: one line of JSON each way.
 //!
-//! Its file belongs to root and the configured group (0660, or 0600); whoever comes in is asked for his credentials all
-//! the same (SO_PEERCRED), for files can be given away.
+//! Its file belongs to root and the configured group (0660, or 0600). Everybody who comes in is asked for his
+//! credentials all the same (SO_PEERCRED), for files can be given away.
 
 use super::Error;
 use super::quantity::{self, rate_kbps, time_us};

@@ -1,9 +1,9 @@
 //! Estimates of a link's rate and delay, before anything has been sent over it.
 //!
-//! Sources in this order: the values that somebody gave for the device by hand; the rate of a Wi-Fi station's radio, a
-//! share of which becomes goodput; the first rule of the configuration for the device. The rate that the same link
-//! (device and router) has lately delivered is a floor below both the radio's and the rule's rate: it can certainly
-//! carry that.
+//! Sources in this order. First come the values that somebody gave for the device by hand. Next comes the rate of a
+//! Wi-Fi station's radio, a share of which becomes goodput. Last comes the first rule of the configuration for the
+//! device. The rate that the same link (device and router) has lately delivered is a floor below both the radio's and
+//! the rule's rate. The link can certainly carry that.
 
 use super::event::{Device, Event, Kind};
 use super::links::Path;

@@ -1,4 +1,4 @@
-//! Breaks that are foreseen, beside peers that run nothing of ours: before one this host closes its windows
+//! Breaks that are foreseen, beside peers that run nothing of ours. Before a break this host closes its windows
 //! (Freeze-TCP), so that nothing is under way when the link goes. No sockets, no clock.
 //!
 //! A window opens when the link is back, when somebody says that there is no break, or after the break's time at the
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
-/// A break begins so long after its announcement at the latest, ns: the peer needs a round trip to stop, and what is
-/// queued its time to leave.
+/// A break begins so long after its announcement at the latest, ns. The peer needs a round trip to stop, and what is
+/// queued needs its time to leave.
 pub(super) const LEAD: u64 = 500 * MS;
 
 /// A prefix whose windows are closed.

@@ -6,8 +6,8 @@
 //! * [`rounds`]: who is told what, when, in which order; [`round`]: what that came to; [`order`]: what the
 //!   agent is to do; `pace`: how fast. Only [`netlink`] and [`wifi`] touch the world.
 //! * `receivers`: what it does by this host's ACKs alone.
-//! * `others`: what it does for connections whose peers run nothing of ours; `doubts`: which of them a handoff may have
-//!   harmed unseen; `windows`: how far it bounds their windows.
+//! * `others`: what it does for connections whose peers run nothing of ours. `doubts`: which of them a handoff may have
+//!   harmed unseen. `windows`: how far it bounds their windows.
 //! * [`settings`]: how it is set; [`config`]: the same as a file.
 //! * [`control`], [`socket`], [`status`]: how it is asked; [`lock`], [`rights`]: how it is kept in its place.
 //! * [`cli`]: the words of the command line.

@@ -1,7 +1,7 @@
 //! Devices, addresses and routes as the kernel tells them, and the way that packets take.
 //!
-//! The kernel's main table decides, whatever other tables say: behind a tunnel that policy routing leads to, it is the
-//! main table that tells which link carries the tunnel.
+//! The kernel's main table decides, whatever other tables say. Behind a tunnel that policy routing leads to, the main
+//! table tells which link carries the tunnel.
 
 use super::event::{Device, Event, Kind, Route};
 use ipnet::IpNet;
@@ -122,8 +122,8 @@ impl Links {
         self.routes.iter().filter(covers).min_by_key(order)
     }
 
-    /// Remote hosts whose packets move with this prefix: not those that a route of their own leads over another device,
-    /// unless that is a tunnel; and not this host itself.
+    /// Remote hosts whose packets move with this prefix. Hosts are left out that a route of their own leads over
+    /// another device, unless that is a tunnel; and so is this host itself.
     pub fn scope(&self, to: &IpNet) -> Vec<Scope> {
         let own = self.route(to);
         let scope =

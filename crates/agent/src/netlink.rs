@@ -1,7 +1,7 @@
 //! rtnetlink: what the kernel says of devices, addresses, routes and neighbours (rtnetlink(7)), read without waiting.
 //!
-//! The kernel does not tell of IPv4 routes that go with a device or an address, nor which route a new one replaces, so
-//! after those events all routes are asked for again; and so is everything when events were lost.
+//! The kernel does not tell of IPv4 routes that go with a device or an address, nor which route a new one replaces. So
+//! after those events all routes are asked for again. Everything is asked for again when events were lost.
 
 use super::Error;
 use super::event::{Device, Event, Kind, Route};
@@ -111,8 +111,8 @@ impl Watcher {
             return self.all();
         }
         let mut more = Vec::new();
-        // A lost carrier may be reported up to a second late (the kernel's linkwatch), and a handoff from a link that
-        // is gone is another one.
+        // A lost carrier may be reported up to a second late (the kernel's linkwatch). A handoff from a link that is
+        // gone is of another kind.
         if stale || events.iter().any(|event| matches!(event, Event::Route { .. })) {
             more.extend(self.list(libc::RTM_GETLINK, &[0; IFINFOMSG])?);
         }

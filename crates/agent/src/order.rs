@@ -11,8 +11,8 @@ use segue_policy::{Link, Notice as Handoff};
 pub enum Order {
     /// Connections established from now on report this link.
     First(Link),
-    /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
-    /// the policy of this host's own flows is (N is still to be counted).
+    /// A round begins: what its peers are told, and whom it is for. The last field is there after a completed handoff
+    /// from a known link. It is for the policy of this host's own flows (N is still to be counted).
     Begin(Notice, Vec<Scope>, Option<Handoff>),
     /// The link is back after an outage: connections may wait.
     Resume(Outage),

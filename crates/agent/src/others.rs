@@ -265,8 +265,8 @@ impl Others {
         }
     }
 
-    /// A break of about `gap` ns is foreseen: windows of connections over the present links are closed, as far as they
-    /// may be before so long a one.
+    /// A break of about `gap` ns is foreseen. Windows of connections over the present links are closed, as far as they
+    /// may be before so long a break.
     pub(super) fn foresee(&mut self, now: u64, gap: u64, rounds: &Rounds, mobile: &mut Mobile) {
         if !self.counts.freeze {
             return;

@@ -1,5 +1,5 @@
 //! ACKs by the device of the old link, which peers that run nothing of ours have before those by the new one
-//! ([`segue_mobile::early`]): they tell of the bounded window, and what has come in order.
+//! ([`segue_mobile::early`]). They tell of the bounded window, and of what has come in order.
 
 use super::order::Moved;
 use segue_kernel::mobile::{Bounding, Mobile, Receiving};

@@ -8,8 +8,8 @@ const MS: u64 = 1_000_000;
 /// A break that is foreseen leaves so much time, ns.
 const CLOSING: u64 = 20 * MS;
 
-/// How many connections may be told of a closed window at once, by an ACK each: as many as half of the uplink carries
-/// in [`CLOSING`].
+/// How many connections may be told of a closed window at once, by an ACK each. They are as many as half of the uplink
+/// carries in [`CLOSING`].
 pub(super) fn closing(up_kbps: u32) -> usize {
     let half = u64::from(up_kbps) / 2;
     usize::try_from((half * CLOSING / (ACK_OCTETS * 8 * MS)).max(AT_ONCE)).unwrap_or(usize::MAX)

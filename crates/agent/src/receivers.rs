@@ -1,5 +1,5 @@
-//! Schemes that act by this host's ACKs alone, and so work with any peer: Freeze-TCP before announced
-//! gaps, PHAS while the old access router forwards ([`segue_kernel::receiver`]). No clock: times go in.
+//! Schemes that act by this host's ACKs alone, and so work with any peer ([`segue_kernel::receiver`]). They are
+//! Freeze-TCP before announced gaps, and PHAS while the old access router forwards. No clock: times go in.
 
 use super::Error;
 use super::event::Event;
@@ -91,8 +91,8 @@ pub(super) struct Receivers {
 }
 
 impl Receivers {
-    /// Loads the programs, and attaches them to the devices that are there, in place of those that an agent has left
-    /// which was killed; the others may come later. `time`: since the Unix epoch.
+    /// Loads the programs, and attaches them to the devices that are there; the others may come later. They replace
+    /// those that a killed agent has left. `time`: since the Unix epoch.
     ///
     /// # Errors
     /// A device has a filter of somebody else in our place, or the kernel refuses.

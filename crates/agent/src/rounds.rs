@@ -1,9 +1,9 @@
 //! Rounds of notices: which peers get one, of which link, when, and in what order. No sockets, no clock: events go in
 //! with their times, orders come out.
 //!
-//! A handoff of a watched prefix begins a *round*: its peers are notified. Connections with data under way, and those
-//! that received data since shortly before the old link broke, are notified at once, as many at a time as half the
-//! uplink carries. All others, and those whose turn has not come, carry the notice on their next segments. Handoffs
+//! A handoff of a watched prefix begins a *round*: its peers are notified. Connections with data under way are notified
+//! at once, and so are those that received data since shortly before the old link broke. Half the uplink bounds how
+//! many at a time. All others, and those whose turn has not come, carry the notice on their next segments. Handoffs
 //! that come too fast (a route that flaps) wait; their notice names the link of that later moment.
 
 use super::estimate::{Estimate, Estimates, Told};
@@ -111,8 +111,8 @@ impl Rounds {
         }
     }
 
-    /// Somebody tells what the link of a device is like from now on. The numbers of the rounds in which it will be
-    /// told; none: no watched prefix leads over the device now; once one does, its peers are told.
+    /// Somebody tells what the link of a device is like from now on. Returns the numbers of the rounds in which it will
+    /// be told. There are none if no watched prefix leads over the device now; once one does, its peers are told.
     ///
     /// # Errors
     /// There is no such device; those that are.

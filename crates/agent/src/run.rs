@@ -76,7 +76,7 @@ fn slept() -> Result<Duration, Error> {
 }
 
 impl Agent {
-    /// Starts it in the calling thread's network namespace, which all its methods must be called in: takes the lock,
+    /// Starts it in the calling thread's network namespace, which all its methods must be called in. It takes the lock,
     /// attaches the programs, opens the control socket, and looks at the host's links.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Gives up what it does not need any more: all capabilities but CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW; and
-    /// CAP_PERFMON once no programs are to be loaded any more.
+    /// Gives up all capabilities that it does not need any more. CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW stay, and
+    /// CAP_PERFMON until no programs are to be loaded any more.
     ///
     /// # Errors
     /// The kernel refuses.

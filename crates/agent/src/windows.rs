@@ -1,4 +1,4 @@
-//! Windows of connections whose peers run nothing of ours: on a slower link the agent bounds what their ACKs tell
+//! Windows of connections whose peers run nothing of ours. On a slower link the agent bounds what their ACKs tell
 //! ([`segue_mobile::window`]), through the programs of [`segue_kernel::mobile`].
 
 use super::order::Moved;
@@ -428,7 +428,7 @@ mod tests {
         assert_eq!((counted.count(&small[0], 7), counted.octets), (1, 264));
     }
 
-    /// 1600 kbit/s and 75 ms to 400 kbit/s and 150 ms: the old link holds 20 packets and 20 in its queue, which take
+    /// 1600 kbit/s and 75 ms to 400 kbit/s and 150 ms. The old link holds 20 packets and 20 in its queue, which take
     /// 300 ms. The new one carries 15 in 450 ms, and W is 15.
     #[test]
     fn what_the_old_link_still_brings_raises_nothing() {

@@ -130,9 +130,9 @@ fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
         agent.until("peers are told", || {
             let rounds = host.status()["rounds"].clone();
             let first = &rounds[0];
-            // At once, in a crafted ACK where the one that was killed has governed the flow, whose congestion control
-            // cannot be set again; with its next ACK where the start has taken so long that nothing has come on it
-            // lately.
+            // The peer is told at once, in a crafted ACK where the killed agent has governed the flow, whose congestion
+            // control cannot be set again. It is told with its next ACK where the start has taken so long that nothing
+            // has come on it lately.
             let told = ["triggered", "crafted", "waiting"].map(|name| first[name].as_u64().unwrap_or(0));
             first["cause"] == "restarted" && told.iter().sum::<u64>() == 1
         });
@@ -223,8 +223,8 @@ fn an_idle_agent_is_small_and_sleeps() {
 fn without_root_it_is_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("segue-agent");
-    // Another program writes it: one that this process has open for writing, a child of another test would have, too, and
-    // nobody could run it ("text file busy").
+    // Another program writes it. If this process had it open for writing, a child of another test would have it, too,
+    // and nobody could run it ("text file busy").
     let copied = Command::new("cp").arg(AGENT).arg(&copy).status().expect("cp");
     assert!(copied.success(), "{copied}");
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))

@@ -184,8 +184,8 @@ fn a_kernel_without_the_iterator_is_one_line() {
     assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
 }
 
-/// Debian's kernels have bbr as a module. Here the kernel's types lack bbr's functions, and a file of its module is
-/// there, until the module has come: its types stand in a file of their own.
+/// Debian's kernels have bbr as a module. Here the kernel's types lack bbr's functions until the module has come, for
+/// its types stand in a file of their own. A file of the module is there.
 #[test]
 #[ignore = "needs kernel bbr-built-in"]
 fn an_agent_helps_flows_of_bbr_once_its_module_is_there() {
@@ -481,8 +481,8 @@ fn acks_of_forwarded_packets_are_held_back() {
     // The peer's data comes; it hears of it with data of this host's only, which is held back as well.
     client.speaks("while it is held");
     agent.until("ACKs are dropped", || receiver("dropped") > 0);
-    // A copy of what was not acknowledged makes a duplicate ACK, which passes: of the connections that wait for a last
-    // ACK there may be none.
+    // A copy of what was not acknowledged makes a duplicate ACK, which passes. So there may be no connection left that
+    // waits for a last ACK.
     let ends = || agent.log().matches("ACKs are held back no more").count();
     assert_eq!(ends(), 0);
     assert!(host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms"]).status.success());

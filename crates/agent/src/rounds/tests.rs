@@ -598,7 +598,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     /// Invariants of any events: rounds begin and end in turn, no faster than allowed, over a link that is alive and
-    /// has a rate; every round that was promised ends; and it comes to rest.
+    /// has a rate. Every round that was promised ends. It comes to rest.
     #[test]
     fn rounds_keep_their_rules(steps in steps(), unpaid in proptest::collection::vec(0u32..50, 1..20)) {
         let mut rounds = Rounds::new(settings());

@@ -1,5 +1,5 @@
 //! The interfaces between the programs of `bpf/` and this crate, as the build writes them from the C headers
-//! (`bpf/layouts.bpf.c`): octets of a map, of a ring or of an iterator are these types and nothing else.
+//! (`bpf/layouts.bpf.c`). Octets of a map, of a ring or of an iterator are these types and nothing else.
 
 use segue_policy::Link;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

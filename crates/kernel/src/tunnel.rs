@@ -1,6 +1,6 @@
 //! The link inside a tunnel: notices travel inside, and carry the rate that inner connections get.
 //!
-//! The inner path changes with the outer route, and only the tunnel's headers matter: the notice has the share of the
+//! The inner path changes with the outer route, and only the tunnel's headers matter. The notice has the share of the
 //! outer link's rate that is left for inner packets. The delay is the same.
 
 use segue_policy::Link;

@@ -337,8 +337,8 @@ fn enhanced_tcp(program: &mut Program<'_>) {
     assert!(answered > 3000, "only {answered} events asked for something");
 }
 
-/// By hand, algorithms.md 3.3: 2000/50 to 54000/2 with 12 under way; fast retransmit, duplicate ACKs beyond
-/// dupthresh_ho = 27, the DSACK of the segment that was resent, and the ACK that ends the handoff.
+/// By hand, algorithms.md 3.3: 2000/50 to 54000/2 with 12 under way. Then come the fast retransmit, duplicate ACKs
+/// beyond dupthresh_ho = 27, the DSACK of the segment that was resent, and the ACK that ends the handoff.
 fn a_reordering_by_hand(program: &mut Program<'_>) {
     let settings = Settings::new(Algorithms::ETCP_V);
     program.choose(ETCP, &settings.words());
@@ -622,8 +622,8 @@ fn the_codec_and_acceptance(program: &mut Program<'_>) {
     }
 }
 
-/// bpf/sender/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits, and what
-/// stands for Linux's infinite ssthresh (0x7fffffff packets are beyond 32 bits) comes back as such.
+/// bpf/sender/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits. The value
+/// for Linux's infinite ssthresh (0x7fffffff packets are beyond 32 bits) comes back as such.
 fn windows_of_the_policy_and_of_linux(program: &mut Program<'_>) {
     let mut ask = |event, value| {
         program.globals().argument = [value, 0, 0, 0];
@@ -659,7 +659,7 @@ enum Call {
 }
 
 /// The calls that tcp_ack() makes for an ACK that leaves `after` of `before` packets under way, each with the
-/// packets_out that it sees: of Linux 6.15, and of kernels without its change.
+/// packets_out that it sees. They are those of Linux 6.15, and of kernels without its change.
 fn calls(cleaned_first: bool, before: u32, after: u32) -> Vec<(Call, u32)> {
     let cleaned = (before > 0).then_some((Call::PktsAcked, after));
     if cleaned_first {

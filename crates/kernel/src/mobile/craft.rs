@@ -1,6 +1,7 @@
-//! Packets built here and sent through a raw socket. ACKs with a report, for kernels and segments in which the kernel's
-//! own ACKs have no place for the option: pure ones with time stamps, and no SACK block (docs/reference/wire.md). And
-//! what peers without capability are sent after an outage ([`super::resume`]): plain ACKs, and ICMP messages.
+//! Packets built here and sent through a raw socket. They are ACKs with a report, for kernels and segments in which the
+//! kernel's own ACKs have no place for the option. These ACKs are pure ones with time stamps, and no SACK block
+//! (docs/reference/wire.md). And what peers without capability are sent after an outage ([`super::resume`]): plain
+//! ACKs, and ICMP messages.
 
 use super::Error;
 use super::records::{Ack, Ends};
@@ -69,7 +70,7 @@ pub(super) fn packet(ack: &Ack, link: Link, kind: ReportType) -> Result<Vec<u8>,
 }
 
 /// Host unreachable (RFC 792: type 3, code 1; RFC 4443: type 1, code 0) to the peer, about its segment of this sequence
-/// number: its IP header, and as much of TCP's as RFC 792 asks for.
+/// number. It quotes the segment's IP header, and as much of TCP's as RFC 792 asks for.
 pub(super) fn unreachable(ends: &Ends, number: u32) -> Result<Vec<u8>, Error> {
     /// TCP's header: the length that the quoted IP header tells.
     const HEADER: u16 = 20;

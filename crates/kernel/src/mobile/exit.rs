@@ -1,7 +1,7 @@
 //! A way out of this host for packets that it makes for others.
 //!
-//! A packet of this host with a forwarded connection's addresses would be a connection of its own to a NAT of this host,
-//! which would give it another port. So such packets leave as frames of the device (packet(7)), behind all of that.
+//! A NAT of this host would take a packet of this host with a forwarded connection's addresses for a connection of its
+//! own. It would give it another port. So such packets leave as frames of the device (packet(7)), behind all of that.
 
 use super::Error;
 use super::records::Ends;

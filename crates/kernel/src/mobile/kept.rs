@@ -42,8 +42,8 @@ fn lock(
     })
 }
 
-/// Keeps others away from a cgroup, and from those that it is in or that are in it: a program of a cgroup sees the
-/// sockets of all below. The outer ones are shared with who has another part of them.
+/// Keeps others away from a cgroup, and from those that it is in or that are in it. The reason is that a program of a
+/// cgroup sees the sockets of all below. The outer ones are shared with who has another part of them.
 pub(super) fn lock_cgroup(cgroup: File, path: &Path) -> Result<Vec<Flock<File>>, Error> {
     let mut locks = vec![lock(FlockArg::LockExclusiveNonblock, cgroup, path, CGROUP)?];
     let whole = path.canonicalize().map_err(|source| Error::Cgroup { path: path.to_owned(), source })?;

@@ -1,18 +1,18 @@
 //! The mobile host: capability, reports, notices (docs/reference/wire.md).
 //!
-//! The host keeps its kernel and its programs. [`attach`] lets every connection that a process of the cgroup opens (or
-//! accepts, on listeners opened later) negotiate and report the link on its first ACK; [`Mobile::notify`] tells all
-//! negotiated peers of a handoff.
+//! The host keeps its kernel and its programs. [`attach`] is for every connection that a process of the cgroup opens
+//! (or accepts, on listeners opened later). It lets the connection negotiate and report the link on its first ACK.
+//! [`Mobile::notify`] tells all negotiated peers of a handoff.
 //!
 //! A notice leaves in the kernel's own ACKs, which are *triggered*: for a moment the socket gets another congestion
-//! control, whose `init` sends them. cwnd stays, but the socket's congestion control starts anew: reno and cubic keep
-//! ssthresh, and cubic forgets W_max; bbr forgets its model, and ssthresh is infinite; an undo of a running recovery
-//! is given up (`prior_ssthresh` is cleared). It matters only to a connection that sends in bulk itself, and what is
+//! control, whose `init` sends them. cwnd stays, but the socket's congestion control starts anew. reno and cubic keep
+//! ssthresh, and cubic forgets W_max; bbr forgets its model, and ssthresh is infinite. An undo of a running recovery is
+//! given up (`prior_ssthresh` is cleared). It matters only to a connection that sends in bulk itself, and what is
 //! forgotten was learnt on the old link.
 //!
-//! Where the kernel's ACK has no room for the option (time stamps and two SACK blocks), and before Linux 6.12, the ACKs
-//! are crafted here and sent through a raw socket. One that is overtaken by new data of the connection may be refused
-//! by the peer as old, and the notice is lost: a trigger, under the socket's lock, cannot be overtaken.
+//! Before Linux 6.12 the ACKs are crafted here and sent through a raw socket. So they are where the kernel's ACK has no
+//! room for the option (time stamps and two SACK blocks). If new data of the connection overtakes such an ACK, the peer
+//! may refuse it as old, and the notice is lost. A trigger, under the socket's lock, cannot be overtaken.
 
 mod craft;
 mod error;
@@ -144,9 +144,9 @@ pub fn attach(options: &Options) -> Result<Mobile, Error> {
 }
 
 /// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). The connections'
-/// negotiations are pinned in this folder of bpffs, which is made: should this process be killed, the next one that
-/// attaches with it still knows them. Dropped in order, nothing stays. The cgroup with all in it and the folder
-/// are its own meanwhile.
+/// negotiations are pinned in this folder of bpffs, which is made. Should this process be killed, the next one that
+/// attaches with it still knows them. Dropped in order, nothing stays. The cgroup with all in it and the folder are its
+/// own meanwhile.
 pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error> {
     let link = Link { rate_kbps: 0, delay_us: 0 };
     let file = self::cgroup(cgroup)?;

@@ -132,9 +132,9 @@ fn check(link: Link, kind: ReportType, copies: u8) -> Result<(), Error> {
 }
 
 impl Mobile {
-    /// Tells the peers of all negotiated, established connections of the *current network namespace* of this link, in
-    /// `copies` equal pure ACKs each (2 as a rule; at most 8): connections that have received data first. Where the
-    /// handoff has completed, connections established from now on report this link.
+    /// Tells the peers of all negotiated, established connections of the *current network namespace* of this link. Each
+    /// is told in `copies` equal pure ACKs (2 as a rule; at most 8), connections that have received data first. Where
+    /// the handoff has completed, connections established from now on report this link.
     pub fn notify(&mut self, link: Link, kind: ReportType, copies: u8) -> Result<Notified, Error> {
         self.notify_by(Way::Auto, link, kind, copies)
     }
@@ -182,8 +182,8 @@ impl Mobile {
         Ok(())
     }
 
-    /// Whether passes send what this host's flows have queued with nothing under way, by their windows of before; not
-    /// where a policy decides on those after the pass ([`crate::sender::LocalPolicy`]).
+    /// Whether passes send what this host's flows have queued with nothing under way, by their windows of before. They
+    /// do not where a policy decides on those after the pass ([`crate::sender::LocalPolicy`]).
     pub fn push_queues(&mut self, yes: bool) {
         self.orders.pushes = yes;
     }

@@ -1,4 +1,4 @@
-//! Connections whose peer runs nothing of ours: what an agent needs to have the peer send again after an outage
+//! Connections whose peer runs nothing of ours. Here is what an agent needs to have the peer send again after an outage
 //! (`bpf/mobile/resume.h`), and the messages by which it does.
 //!
 //! A filter at the egress of devices ([`Mobile::follow`]) remembers the last ACK numbers of each connection. From an
@@ -101,8 +101,8 @@ impl Waiting {
         (self.ends.local, self.ends.remote) == (other.ends.local, other.ends.remote)
     }
 
-    /// Whether its peer has been heard by `now`, when it is listed again: data have come, in order or not, or an ACK of
-    /// something new.
+    /// Whether its peer has been heard by `now`, when it is listed again. That is so if data have come, in order or
+    /// not, or an ACK of something new.
     pub fn has_heard(&self, now: &Self) -> bool {
         (self.packets, self.una) != (now.packets, now.una)
     }
@@ -113,7 +113,7 @@ impl Waiting {
 }
 
 /// The first `known` of these ACK numbers, as far as each is before the one ahead of it and none is after `ack`
-/// (RFC 9293, 3.4). Two processors that write at once can leave others, and so can a pair of addresses used again: an
+/// (RFC 9293, 3.4). Two processors that write at once can leave others, and so can a pair of addresses used again. An
 /// ACK of an octet behind such a number ([`Mobile::send_octet`]) might be of data that has not come.
 pub(super) fn newest_first(acks: &[u32], known: u32, ack: u32) -> Vec<u32> {
     let mut kept: Vec<u32> = Vec::with_capacity(acks.len());

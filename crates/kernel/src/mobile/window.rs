@@ -1,5 +1,5 @@
-//! Bounds of the windows that peers are told which run nothing of ours (`bpf/mobile/window.h`): what an agent needs to
-//! divide a window among connections, and how it has their ACKs tell it.
+//! Bounds of the windows that peers are told which run nothing of ours (`bpf/mobile/window.h`). Here is what an agent
+//! needs to divide a window among connections, and how it has their ACKs tell it.
 
 use super::craft;
 use super::records::{Counters, Ends};

@@ -1,14 +1,14 @@
 //! The receiver beside peers that run nothing of ours: Freeze-TCP and PHAS by what this host says in its ACKs.
 //!
-//! [`attach`] puts a program of `bpf/receiver/receiver.bpf.c` at the egress of a device (tc, clsact, direct action);
-//! for a device that is still to come, or goes and comes again, [`load`] and [`Receiver::enter`]. There it
+//! [`attach`] puts a program of `bpf/receiver/receiver.bpf.c` at the egress of a device (tc, clsact, direct action).
+//! [`load`] and [`Receiver::enter`] do so for a device that is still to come, or goes and comes again. There it
 //!
 //! * tells a window of zero while the link is about to go ([`Receiver::close`]) and the true one when it is back
 //!   ([`Receiver::open`]): Freeze-TCP (algorithms.md, 4.5);
 //! * drops ACKs of forwarded packets ([`Receiver::hold`], [`Receiver::release`]): PHAS (6.2).
 //!
 //! Both end by themselves after the time that was given with them, so that connections live on when the owner is
-//! killed; what it leaves at the device, [`detach`] takes away. ACKs are made to leave at once by a trigger as in
+//! killed. [`detach`] takes away what the owner leaves at the device. ACKs are made to leave at once by a trigger as in
 //! [`crate::mobile`]: the kernel's own, with the socket's congestion control started anew.
 
 mod announced;
@@ -188,8 +188,8 @@ fn until(time: Duration) -> Result<u64, Error> {
 }
 
 impl Receiver {
-    /// Puts the filter at the device of its name in the caller's network namespace, which must be that in which it was
-    /// loaded; takes it away from where it was.
+    /// Puts the filter at the device of its name, and takes it away from where it was. The caller must be in the
+    /// network namespace in which the filter was loaded.
     ///
     /// # Errors
     /// There is no such device, it has a receiver already, or the kernel refuses.
@@ -233,7 +233,7 @@ impl Receiver {
         self.device.map(|device| device.index)
     }
 
-    /// Freeze-TCP: from now on every ACK tells a window of zero, and one leaves each connection at once, so that the
+    /// Freeze-TCP: from now on every ACK tells a window of zero. An ACK leaves each connection at once, so that the
     /// peers wait with the cwnd that they have. It ends with [`open`](Self::open), at the latest after `at_most` (300 s
     /// or less). How many connections have sent an ACK.
     ///

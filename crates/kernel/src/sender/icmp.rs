@@ -1,5 +1,5 @@
-//! RFC 6069 from this host to itself: an ICMP "host unreachable" (IPv6: "no route") that quotes the
-//! head of a flow makes Linux take back one back-off of its timer, and resend if it has expired.
+//! RFC 6069 from this host to itself. An ICMP "host unreachable" (IPv6: "no route") quotes the head of a flow. It makes
+//! Linux take back one back-off of the flow's timer, and resend if that has expired.
 
 use super::Error;
 use crate::layouts::segue_icmp_request;
@@ -51,8 +51,8 @@ impl Icmp {
         })
     }
 
-    /// Sends what was asked for. A flow that has gone meanwhile is no error, and an address that has gone, which may be
-    /// another host's by now, is sent nothing: a socket cannot be bound to it.
+    /// Sends what was asked for. A flow that has gone meanwhile is no error. An address that has gone may be another
+    /// host's by now; a socket cannot be bound to it, so nothing is sent.
     pub(crate) fn send(&self, request: &Request) {
         let copies = 0..request.copies.min(32);
         match (request.local.to_ipv4_mapped(), request.remote.to_ipv4_mapped()) {

@@ -19,8 +19,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Waits for the lock of the file system that this folder of pins is in, or is to be: of its root, which is always
-    /// there, and whose pins may outlive every process.
+    /// Waits for the lock of the file system that this folder of pins is in, or is to be. The lock is on its root,
+    /// which is always there, and whose pins may outlive every process.
     ///
     /// # Errors
     /// Another process keeps it.

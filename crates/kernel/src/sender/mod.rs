@@ -1,8 +1,7 @@
 //! The sender: a congestion control of eBPF and the programs that hear notices.
 //!
-//! [`attach`] loads `bpf/sender/sender.bpf.c`, registers the congestion control and attaches the rest to
-//! a cgroup; connections whose peers offer the capability run on it from then on. Decisions are
-//! those of `policy/`.
+//! [`attach`] loads `bpf/sender/sender.bpf.c`, registers the congestion control and attaches the rest to a cgroup. From
+//! then on connections whose peers offer the capability run on it. Decisions are those of `policy/`.
 
 mod attach;
 pub(crate) mod icmp;

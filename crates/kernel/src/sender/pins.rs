@@ -10,8 +10,8 @@ pub(super) const LET_GO: &str = "let_go";
 pub(super) const ABOUT: &str = "about";
 pub(super) const COUNTERS: &str = "counters";
 
-/// In the order of removing: nobody joins any more; what lets connections go stays to the end, so that another
-/// detach can do what one that was killed has not. Pinning goes the other way round.
+/// In the order of removing. First nobody joins any more. The pin that lets connections go stays to the end, so that
+/// another detach can do what a killed one has not. Pinning goes the other way round.
 pub(super) const ALL: [&str; 6] = [HEAR, CONGESTION_CONTROL, FLOWS, ABOUT, COUNTERS, LET_GO];
 
 /// Whether it is a folder with nothing in it.

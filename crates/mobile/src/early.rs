@@ -12,8 +12,8 @@
 //!   timeout for due (RFC 2018, 8; `tcp_check_sack_reneging`). The first ACK behind a hole is of all that.
 //! * None from when it would come later than the first ACK by the new link.
 //!
-//! Each is of what the mobile has acknowledged anyway, and less. Its stamp is that of the handoff: a newer one would be
-//! there first, and make those look old that are on their way by the new link (RFC 7323, 5: PAWS).
+//! Each is of what the mobile has acknowledged anyway, and less. Its stamp is that of the handoff. An ACK with a newer
+//! stamp would be there first. It would make those look old that are on their way by the new link (RFC 7323, 5: PAWS).
 
 use super::window::Path;
 

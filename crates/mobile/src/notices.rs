@@ -40,8 +40,9 @@ impl Pace {
         Self { tick, budget: u32::try_from(budget).unwrap_or(u32::MAX), singly: 0, apart: 0 }
     }
 
-    /// After an outage the first connections are told one by one, a packet of the new link's `down_kbps` apart, so that
-    /// their peers' first packets do not meet in its queue; no faster than the uplink takes them.
+    /// After an outage the first connections are told one by one, a packet of the new link's `down_kbps` apart. So
+    /// their peers' first packets do not meet in its queue. No connection is told faster than the uplink takes the
+    /// copies.
     pub fn after_outage(self, down_kbps: u32) -> Self {
         let packet = (PACKET_OCTETS * 8 * MS / u64::from(down_kbps.max(1))).clamp(*TICK.start(), *TICK.end());
         Self { singly: ONE_BY_ONE, apart: packet.max(self.tick / u64::from(self.budget)), ..self }
@@ -83,8 +84,8 @@ mod tests {
         assert_eq!([6400, 200, 54_000, 0].map(apart), [1_875_000, 50 * MS, MS, 50 * MS]);
     }
 
-    /// 16 one by one, then as many as half of the uplink carries. A slow uplink, which takes two copies of 84 octets in
-    /// 1344 bits / 100 kbit/s = 13.44 ms on its half, sets the time between the first ones, too.
+    /// 16 one by one, then as many as half of the uplink carries. A slow uplink sets the time between the first ones,
+    /// too. On its half two copies of 84 octets take 1344 bits / 100 kbit/s = 13.44 ms.
     #[test]
     fn the_first_are_told_one_by_one_after_an_outage() {
         let passes: Vec<_> = Pace::over(200, 2).after_outage(6400).take(18).collect();

@@ -6,21 +6,22 @@
 //!
 //! * At once: messages about each of the last ACK numbers, three of each, the newest first; then the last ACK in three
 //!   copies. An ACK that came before would be taken for the end of the timeouts, and no message would act any more.
-//! * Before these ACKs, if the peer had better begin anew ([`begins_anew`]): an ACK of the first octet behind each of the
-//!   older numbers, the oldest first. An ACK of whole packets that were not resent has F-RTO take the timeouts for
+//! * Before these ACKs, if the peer had better begin anew ([`begins_anew`]): an ACK of the first octet behind each
+//!   older number. The oldest comes first. An ACK of whole packets that were not resent has F-RTO take the timeouts for
 //!   spurious (RFC 5682). Then nothing is lost any more for the peer, and it waits a round trip or for a loss probe. An
-//!   ACK within the resent packet, with no room in the window, ends F-RTO (tcp_process_loss, tcp_xmit_recovery of Linux).
-//! * No new data after a round trip: single messages about the number that the ACK has told, first close to each other,
-//!   then further and further apart, no more than take back the doublings of the outage and two.
-//! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first: it has
+//!   ACK within the resent packet, with no room in the window, ends F-RTO (tcp_process_loss, tcp_xmit_recovery of
+//!   Linux).
+//! * No new data after a round trip: single messages about the number that the ACK has told. They are first close to
+//!   each other, then further and further apart. They are no more than take back the doublings of the outage and two.
+//! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first. It has
 //!   nothing under way that a message could be about, and waits for a window.
 //! * A peer that has negotiated is told of the handoff by a notice, which says more than these packets ([`Flow::told`]).
 //!   Its packets may be lost then. So single messages follow if nothing at all comes, but two round trips after its
 //!   notice. A timer that a message brings forward costs it the window of the notice.
 //! * A handoff without an outage that this host knows of may have lost packets, too ([`Resumes::doubt`]). If nothing at
-//!   all comes within two round trips, its connections are helped like those of an outage. Where nothing but a late word
-//!   speaks for a peer that waits ([`Flow::idle`]), it hears no more than its own silence can have doubled the timer,
-//!   and one ACK: mostly it has nothing to send.
+//!   all comes within two round trips, its connections are helped like those of an outage. Where nothing but a late
+//!   word speaks for a peer that waits ([`Flow::idle`]), mostly it has nothing to send. Then it hears one ACK, and no
+//!   more messages than its own silence can have doubled the timer.
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
 //!
 //! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
@@ -94,8 +95,8 @@ impl<W> Flow<W> {
 }
 
 /// Whether a peer had better begin anew than take its timeouts back, after an outage between these paths. F-RTO takes
-/// them back (RFC 5682), and a window with them. That is worth a round trip if slow start takes long to be as far, and
-/// if the new path can use what the old one has filled. No round trip is shorter than a packet.
+/// them back (RFC 5682), and a window with them. That costs a round trip. It pays if slow start takes long to be as
+/// far, and if the new path can use what the old one has filled. No round trip is shorter than a packet.
 pub fn begins_anew(old: &Path, new: &Path) -> bool {
     let (before, now) = (old.full().max(1), new.full().max(1));
     let rounds = u32::BITS - (before.min(now) - 1).leading_zeros();
@@ -216,9 +217,10 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
         Helped { id, watch, flow, stage, why, few: None, singles: 0, due: u64::MAX, packet }
     }
 
-    /// There was a handoff without an outage that this host knows of. These connections of a prefix are helped as after one
-    /// of `silence` ns if nothing at all comes on them within two round trips and 20 ms. While others of the prefix are
-    /// being helped after an outage, it is only one more change. A flow that is told of an open window goes on being told.
+    /// There was a handoff without an outage that this host knows of. These connections of a prefix are helped as after
+    /// an outage of `silence` ns. The condition is that nothing at all comes on them within two round trips and 20 ms.
+    /// While others of the prefix are being helped after an outage, it is only one more change. A flow that is told of
+    /// an open window goes on being told.
     pub fn doubt(
         &mut self,
         now: u64,
@@ -241,8 +243,8 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
         }
     }
 
-    /// Windows that were closed before a break are open again, and there was none: each of these peers is told by the
-    /// last ACK, in three copies, and once more if nothing comes.
+    /// Windows that were closed before a break are open again, and there was no break. Each of these peers is told by
+    /// the last ACK, in three copies, and once more if nothing comes.
     pub fn open(&mut self, now: u64, watch: K, up_kbps: u32, flows: impl IntoIterator<Item = Flow<W>>) {
         let before = self.all.len();
         for flow in flows {

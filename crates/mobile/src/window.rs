@@ -6,8 +6,8 @@
 //!   on each. A round is a round trip.
 //! * A round in which more comes than the link was taken to carry raises that rate, and W.
 //! * The bound of a connection begins at once on a slower link. After an outage, and on a link that is no slower, it
-//!   begins when all has come that the old path can have held ([`begins_after`]): what was lost is resent, and what the
-//!   old link still holds comes later than what the new one could bring. A window that ends there would hold that up.
+//!   begins when all has come that the old path can have held ([`begins_after`]). Lost data is resent, and what the old
+//!   link still holds comes later than what the new one could bring. A window that ends there would hold that up.
 //! * The bound holds for as long as it limits. If sixteen rounds in a row, and two seconds at least, bring less than half
 //!   of that rate, something else limits, and the bound ends. A round that brings nothing tells nothing.
 //!
@@ -21,7 +21,7 @@ const LEAST: u32 = 2;
 const SHORTEST_ROUND: u64 = 20_000_000;
 /// Packets of the shortest queue that [`usual_queue`] expects.
 const SHORTEST_QUEUE: u64 = 5;
-/// Rounds in a row with less than half of the rate, and how long they take at least, ns: on a short path sixteen may be
+/// Rounds in a row with less than half of the rate, and how long they take at least, ns. On a short path sixteen may be
 /// over before a sender has resent what it lost, or a program has asked for its next file.
 const SLACK_ROUNDS: u32 = 16;
 const SLACK_TIME: u64 = 2_000_000_000;

@@ -1,4 +1,4 @@
-//! The mobile's agent in a laboratory: the program that an operator runs, in the mobile's namespace, with a
+//! The mobile's agent in a laboratory: the program that an operator runs, in the mobile's namespace. It has a
 //! configuration, a control socket and pins of its own. Nobody notifies it: it finds out by itself when the default
 //! route moves.
 

@@ -1,9 +1,9 @@
 //! The cost of a sender without a handoff: throughput, connections per second and memory over a veth pair, beside the
 //! kernel's own cubic.
 //!
-//! In each round every arm once, in rotated order, each on hosts of its own. Beside plain cubic there is cubic
-//! towards a mobile with its programs attached, so that what both ends cost together, as they do on this one machine,
-//! can be told from what the server's end costs.
+//! In each round every arm once, in rotated order, each on hosts of its own. Beside plain cubic there is cubic towards
+//! a mobile with its programs attached. Both ends run on this one machine, so the two tell the cost of both from that
+//! of the server's end.
 
 use super::Error;
 use super::child::{Child, installed};

@@ -114,7 +114,7 @@ impl Error {
 }
 
 impl Error {
-    /// Whether a program has ended because the kernel held its connection for dead (`tcp_retries2`): with a
+    /// Whether a program has ended because the kernel held its connection for dead (`tcp_retries2`). With a
     /// `tcp_rto_max_ms` of 1 s that takes no longer than some outages.
     pub fn is_given_up(&self) -> bool {
         matches!(self, Self::Program { said, .. } if said.contains("Connection timed out"))

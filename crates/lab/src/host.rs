@@ -73,7 +73,7 @@ impl Role {
 ///
 /// * `tcp_no_metrics_save`: a run does not learn from the one before.
 /// * `tcp_wmem`, `tcp_rmem`: middle values of 1 MiB, so that a program which waits for the processor neither starves
-///   the sender nor closes the window; the emulated links' bandwidth-delay products are far below.
+///   the sender nor closes the window. The emulated links' bandwidth-delay products are far below.
 /// * `rp_filter`: a packet that was on the old link when the mobile's route moved is heard all the same.
 const SETTINGS: [(&str, &str); 19] = [
     ("ipv4/tcp_timestamps", "1"),
@@ -224,8 +224,8 @@ fn sysctl(name: &str) -> std::path::PathBuf {
 
 /// Sets one in the current namespace.
 pub(super) fn set(name: &str, value: &str) -> Result<(), Error> {
-    // The kernel has the caller try again and again while another thread holds a lock (rtnl_trylock, restart_syscall),
-    // which with PREEMPT_RT an ordinary one does not give back while a real-time one spins.
+    // The kernel has the caller try again and again while another thread holds a lock (rtnl_trylock, restart_syscall).
+    // With PREEMPT_RT an ordinary thread does not give the lock back while a real-time one spins.
     debug_assert!(is_ordinary(), "net.{name} set by a real-time thread");
     fs::write(sysctl(name), value)
         .map_err(Error::system(format!("net.{} = {value} in a laboratory", name.replace('/', "."))))

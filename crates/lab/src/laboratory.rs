@@ -32,8 +32,8 @@ pub struct Laboratory {
     /// Whether a handoff has completed.
     handoffs: bool,
     uplinks: Uplinks,
-    /// Packets that the mobile's devices had thrown away when a link went for the first time: from then on they do so
-    /// for want of a carrier, too, which is no fault of the emulator's.
+    /// Packets that the mobile's devices had thrown away when a link went for the first time. From then on they also do
+    /// so for want of a carrier, which is no fault of the emulator's.
     until_break: Option<u64>,
     /// Whether the flows are of IPv6.
     six: bool,

@@ -1,5 +1,5 @@
-//! A web page: many short flows. nginx serves its objects; curl fetches six at a time, as browsers do of one host, each
-//! over a connection of its own, and every octet is compared.
+//! A web page: many short flows. nginx serves its objects. curl fetches six at a time, as browsers do of one host, each
+//! over a connection of its own. Every octet is compared.
 
 use super::Error;
 use super::bulk::{compare, write_bulk};

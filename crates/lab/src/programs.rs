@@ -1,5 +1,5 @@
-//! The programs whose flows cross the link: iperf3, or nginx and curl, for a file or for a page; or our own ends of thin
-//! flows.
+//! The programs whose flows cross the link: iperf3, or nginx and curl, for a file or for a page. Thin flows have ends
+//! of our own.
 
 use super::Error;
 use super::bulk::compare;
@@ -53,7 +53,7 @@ fn host(six: bool) -> String {
 
 impl Download {
     /// Starts the server's program, then `flows` flows of bulk data to the mobile for `seconds`, or until they are
-    /// ended: a flow that ends by its own clock could do so before a run that waited for a busy machine. `bulk`: the
+    /// ended. A flow that ends by its own clock could do so before a run that waited for a busy machine. `bulk`: the
     /// file that nginx serves.
     ///
     /// # Errors

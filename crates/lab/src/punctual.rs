@@ -1,6 +1,6 @@
 //! Threads and programs that the laboratory's clock depends on run before everything ordinary on the machine. Nobody
-//! does while hosts are set up and taken down: what the kernel does for that may wait for its own threads (RCU above
-//! all), and with PREEMPT_RT they are ordinary ones, which a real-time thread starves.
+//! does while hosts are set up and taken down. The kernel's work for that may wait for its own threads (RCU above all).
+//! With PREEMPT_RT they are ordinary ones, which a real-time thread starves.
 
 use std::process::{Command, Stdio};
 use thread_priority::unix::{set_thread_priority_and_policy, thread_native_id, thread_schedule_policy};

@@ -177,8 +177,8 @@ fn flowing(plan: &Plan) -> Duration {
 }
 
 /// When the warm-up begins. Over links that are always the same it is with the first data, so that the flow is as old
-/// in every run: programs start later where other laboratories start, too, and what is under way at the handoff
-/// depends on how far cubic's window has grown.
+/// in every run. Programs start later where other laboratories start, too. The packets under way at the handoff depend
+/// on how far cubic's window has grown.
 fn warm(plan: &Plan, first_data: Nanos) -> Nanos {
     let varies = [&plan.old, &plan.new].into_iter().any(AccessLink::varies);
     if varies { first_data.max(flowing(plan).as_nanos() as Nanos) } else { first_data }

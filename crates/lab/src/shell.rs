@@ -1,7 +1,7 @@
 //! An ssh session over the link: sshd on the server, ssh on the mobile, on keys that are made for it and thrown away.
 //!
-//! On the server a terminal shows what is typed, as it does before any program sees it: the echo of each keystroke
-//! goes the whole way there and back. Or nobody types, and the server prints letters.
+//! On the server a terminal shows what is typed, as it does before any program sees it. The echo of each keystroke goes
+//! the whole way there and back. Or nobody types, and the server prints letters.
 
 use super::Error;
 use super::child::Child;

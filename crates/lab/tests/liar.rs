@@ -218,7 +218,7 @@ fn runs(scheme: Scheme, kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
     })
 }
 
-/// A flow's share beside another one scatters, so ranks are compared (Mann and Whitney, one-sided, 2.5 %): the liar
+/// A flow's share beside another one scatters, so ranks are compared (Mann and Whitney, one-sided, 2.5 %). The liar
 /// with 5 % taken off must not be the larger one in 31 of the 36 pairs.
 fn no_more(scheme: Scheme, kind: Kind) {
     let [honest, liar] = runs(scheme, kind, true, RUNS);

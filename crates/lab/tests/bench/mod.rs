@@ -1,5 +1,4 @@
-//! A host in a network namespace and a cgroup of its own, and a peer made by hand at the other end
-//! of a TUN device.
+//! A host in a network namespace and a cgroup of its own. A peer made by hand is at the other end of a TUN device.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 

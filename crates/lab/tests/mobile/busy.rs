@@ -117,8 +117,8 @@ fn a_hundred_notices_on_a_busy_host_lose_nothing() {
         // The first report's and every notice's; at this rate the veth's backlog and the capture drop a few.
         let numbers = [numbers(&down.0), numbers(&up.0)];
         assert!(numbers.iter().all(|&seen| (90..=101).contains(&seen)), "{numbers:?} of 101 numbers");
-        // No segment is wrong or answered by a reset. A crafted ACK may be overtaken by the mobile's own data: it is
-        // then refused as old (RFC 7323, PAWS), and where a whole window has overtaken it, answered by a challenge
+        // No segment is wrong or answered by a reset. A crafted ACK may be overtaken by the mobile's own data. It is
+        // then refused as old (RFC 7323, PAWS). Where a whole window has overtaken it, it is answered by a challenge
         // ACK (RFC 5961, 5.2), which changes nothing. That takes a processor that is kept from the sender for long.
         for host in [&hosts.peer, &hosts.mobile] {
             let found = complaints(host);

@@ -130,8 +130,8 @@ fn the_last_octets_of_a_closed_flow_leave_with_the_next_link() {
     }
 }
 
-/// The bound of the RTO after one outage does not make the kernel give up in the next, in which what is typed waits for
-/// the timer of a closed window.
+/// The bound of the RTO after one outage does not make the kernel give up in the next. In that one the typed data waits
+/// for the timer of a closed window.
 #[test]
 #[ignore = "needs kernel linux-6.15"]
 fn a_second_outage_is_waited_for_as_long_as_the_first() {
@@ -182,8 +182,8 @@ fn lives_on(near: &TcpStream, mut far: &TcpStream) {
     });
 }
 
-/// The kernel measures from the beginning of a closed window how long it lasts (TCP_USER_TIMEOUT), and takes data that
-/// could not be sent for one; it does not forget it when they have left.
+/// The kernel measures from the beginning of a closed window how long it lasts (TCP_USER_TIMEOUT). It takes data that
+/// could not be sent for a closed window, and does not forget it when they have left.
 #[test]
 #[ignore = "needs kernel"]
 fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {

@@ -1,5 +1,5 @@
-//! A handoff without an outage that the agent knows of: who is left alone, and how little is said to a peer that mostly has
-//! nothing to send.
+//! A handoff without an outage that the agent knows of. The tests show who is left alone, and how little is said to a
+//! peer that mostly has nothing to send.
 
 use super::world::{World, address};
 use super::{carry, stream};

@@ -1,5 +1,5 @@
-//! Connections whose peer runs nothing of ours: what the mobile remembers of them, what it echoes after an outage,
-//! and how a message has the peer send again.
+//! Connections whose peer runs nothing of ours. The tests show what the mobile remembers of them, what it echoes after
+//! an outage, and how a message has the peer send again.
 
 use super::capture::{Capture, Segment};
 use super::hosts::{Host, Hosts, ip};
@@ -296,8 +296,8 @@ pub fn timer(peer: &Host, far: &TcpStream) -> (u32, Option<Instant>) {
     (backoff.unwrap_or(0), (left > 0.0).then(|| asked + Duration::from_secs_f64(left)))
 }
 
-/// The timer of the peer's end has expired for the third time: 1.4 s after the first loss; the next time is at 3 s,
-/// and not before the instant returned.
+/// The timer of the peer's end has expired for the third time, 1.4 s after the first loss. The next time is at 3 s, and
+/// not before the instant returned.
 pub fn backed_off(peer: &Host, far: &TcpStream) -> Instant {
     let limit = Instant::now() + LIMIT;
     loop {

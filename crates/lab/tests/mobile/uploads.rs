@@ -331,8 +331,8 @@ fn a_connection_that_is_being_opened_is_left_alone() {
     });
 }
 
-/// A program that has asked for errors (IP_RECVERR) hears of none that its own host makes; and a message to the address
-/// of a transparent proxy's socket, which is another host's, would leave.
+/// A program that has asked for errors (IP_RECVERR) hears of none that its own host makes. A transparent proxy's socket
+/// has an address of another host: a message to it would leave.
 #[test]
 #[ignore = "needs kernel"]
 fn who_is_not_to_be_sent_icmp_waits_for_his_timer() {

@@ -170,8 +170,8 @@ fn who_is_not_to_be_bounded_is_told_the_windows_of_ever() {
     }
 }
 
-/// The bound and what has come are told over the old link, too, with a stamp of before, until the ACKs of the new one can
-/// be there; never what has not come.
+/// The bound and what has come are told over the old link, too, with a stamp of before. That ends when the ACKs of the
+/// new one can be there. Data that has not come is never told.
 #[test]
 #[ignore = "needs kernel"]
 fn the_bound_is_told_over_the_old_link_too() {

@@ -192,8 +192,8 @@ fn tcp_ho_resumes_and_remembers_the_round_trip() {
     assert!((42..=most).contains(&ssthresh), "ssthresh {ssthresh}, at most {most}");
 }
 
-/// How often the kernel has doubled the RTO of the flow, as `ss` tells it, with the segments that have come to the
-/// peer until then. Each expiry of the timer doubles it once and resends the head once.
+/// How often the kernel has doubled the RTO of the flow, as `ss` tells it. With it come the segments that have come to
+/// the peer until then. Each expiry of the timer doubles it once and resends the head once.
 fn doublings(stream: &TcpStream, peer: &mut Peer) -> (i64, Vec<Segment>) {
     let read = || ss(stream).split_whitespace().find_map(|word| word.strip_prefix("backoff:")?.parse().ok());
     let mut come = Vec::new();
@@ -228,8 +228,8 @@ fn an_icmp_resends_a_lonely_head() {
         let una = peer.ack;
         let first = peer.receive().expect("a segment");
         assert_eq!(first.payload, 100);
-        // A probe of the tail, and the timer. The silence is longer than the first RTO, unless the machine is too
-        // busy for it; then an ICMP shortens the timer, and does not resend by itself.
+        // A probe of the tail, and the timer. The silence is longer than the first RTO, unless the machine is too busy
+        // for it. Then an ICMP shortens the timer, and does not resend by itself.
         peer.outage(una, 4);
         peer.drain(Duration::from_millis(500));
         let (before, _) = doublings(&stream, &mut peer);
@@ -358,7 +358,7 @@ fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
 /// trial, must not stay in it.
 ///
 /// After the outage 64 packets leave at once. The trial forgives as many losses as packets were under way, for the
-/// kernel may find those lost once more, and ten (bpf/sender/trial.h). With at most 40 under way, a burst of which
+/// kernel may find those lost once more, and ten (bpf/sender/trial.h). At most 40 are under way. So a burst of which
 /// only the last packet arrives is more than it forgives, whether RACK or a timer finds the losses.
 #[test]
 #[ignore = "needs kernel bbr"]

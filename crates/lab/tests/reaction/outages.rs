@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// After an outage no more leaves at once than the link itself holds, and slow start leads to what the flow has had
-/// before, though the path holds more.
+/// After an outage no more leaves at once than the link itself holds. Slow start leads to what the flow has had before,
+/// though the path holds more.
 #[test]
 #[ignore = "needs kernel"]
 fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
@@ -147,9 +147,8 @@ fn the_length_of_an_outage_is_no_round_trip() {
     }
 }
 
-/// A head of which nothing is known waits for the timer after a notice as before it, and the time without a link does
-/// not count against the connection: the kernel gives up by how long the largest RTO makes its retries last
-/// (tcp_retries2).
+/// A head of which nothing is known waits for the timer after a notice as before it. The time without a link does not
+/// count against the connection. The kernel gives up by how long the largest RTO makes its retries last (tcp_retries2).
 #[test]
 #[ignore = "needs kernel bbr"]
 fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
@@ -194,8 +193,8 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
     }
 }
 
-/// A peer on the fast link to which a window of more than 40 packets has left, the first octet of these, and the server's
-/// end.
+/// A peer on the fast link to which a window of more than 40 packets has left. It returns the first octet of these, and
+/// the server's end.
 fn forty_under_way<'a>(bench: &'a Bench, sender: &Sender, port: u16) -> (Peer<'a>, u32, TcpStream) {
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, port);

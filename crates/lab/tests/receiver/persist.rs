@@ -137,7 +137,7 @@ fn gap(six: bool) -> [Nanos; 3] {
     assert!(opening >= open, "{} us before it is due", (open - opening) / 1000);
     assert!(windows(0, closing).all(|(window, _)| window > 0), "closed too early");
     assert!(windows(closing, opening).all(|(window, _)| window == 0), "open in between");
-    // A round trip after it closed (18 ms, and 20 packets of the queue, 38 ms) nothing is under way any more, and nothing
+    // A round trip after it closed (18 ms, and 20 packets of the queue, 38 ms) nothing is under way any more. Nothing
     // comes until the window opens. On a busy machine it closes late.
     let quiet = down.max(closing + 100 * MS);
     let data = |packet: &&Packet| {

@@ -1,9 +1,9 @@
 //! The event queue: what pends in a network, sorted.
 //!
-//! Each link has one pending event (its head; two if packets wait in a managed queue) and each timer a deadline, so the
-//! list is short, and what is new is mostly among the next to happen: a link's next delivery, not a retransmission timer. An
-//! insertion from that end takes a few steps, with one branch that a processor cannot foresee; a tree has one for each
-//! level.
+//! Each link has one pending event (its head; two if packets wait in a managed queue). Each timer has a deadline. So
+//! the list is short. A new event is mostly among the next to happen: a link's next delivery, not a retransmission
+//! timer. An insertion from that end takes a few steps, with one branch that a processor cannot foresee; a tree has one
+//! for each level.
 
 use crate::{LinkId, Nanos, TimerId};
 
@@ -85,8 +85,8 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// The next insertion number. Taken when a packet enters a link, so that two packets that
-    /// arrive at the same instant are handled in the order in which they were sent.
+    /// The next insertion number. It is taken when a packet enters a link. So two packets that arrive at the same
+    /// instant are handled in the order in which they were sent.
     #[inline]
     pub(crate) fn next_order(&mut self) -> u64 {
         self.order += 1;

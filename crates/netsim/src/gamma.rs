@@ -1,8 +1,8 @@
 //! Delays that follow a Gamma distribution, as measured Internet paths do, the same bits on every machine.
 //!
-//! A Gamma variable whose shape is a whole number is a sum of as many exponential ones (an Erlang variable), which is
-//! drawn by inversion with `libm`: general samplers compute with the platform's logarithms and powers, which differ
-//! in the last bit.
+//! A Gamma variable whose shape is a whole number is a sum of as many exponential ones (an Erlang variable). Those are
+//! drawn by inversion with `libm`. General samplers compute with the platform's logarithms and powers, which differ in
+//! the last bit.
 
 use crate::Nanos;
 use rand_core::{RngCore, SeedableRng};
@@ -54,8 +54,8 @@ mod tests {
         (0..count).map(|_| delay.draw()).collect()
     }
 
-    /// Kolmogorov and Smirnov's distance to the distribution function that another author wrote: below 1.95 / sqrt(n),
-    /// which a right sampler passes in one of a thousand tries.
+    /// Kolmogorov and Smirnov's distance to the distribution function that another author wrote. It is below 1.95 /
+    /// sqrt(n), which a right sampler exceeds in one of a thousand tries.
     #[test]
     fn it_is_that_distribution() {
         for shape in [1, 4, 25, 100, LARGEST_SHAPE] {

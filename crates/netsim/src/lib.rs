@@ -1,11 +1,10 @@
 //! A packet-level network engine: integer clock, event queue, packets, links, routes.
 //!
-//! The engine is generic in what a packet carries ([`Payload`]), in what stands at the ends of
-//! its links ([`Node`]) and in who watches ([`Observer`]); it knows neither TCP nor handoffs.
-//! Rules of the engine: integer nanoseconds; ties break by insertion order; no
-//! allocation per packet on the hot path (packets live in a slab, a link keeps its packets in a
-//! ring and has one pending event, or two if its queue is managed); timers are lazy. Everything is `Clone`, so a run
-//! forks.
+//! The engine is generic in what a packet carries ([`Payload`]), in what stands at the ends of its links ([`Node`]) and
+//! in who watches ([`Observer`]). It knows neither TCP nor handoffs. Rules of the engine: integer nanoseconds; ties
+//! break by insertion order; no allocation per packet on the hot path; timers are lazy. Packets live in a slab. A link
+//! keeps its packets in a ring and has one pending event, or two if its queue is managed. Everything is `Clone`, so a
+//! run forks.
 
 pub mod buffer;
 mod events;

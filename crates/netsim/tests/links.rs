@@ -186,8 +186,8 @@ fn unordered(seed: u64) -> Delay {
 }
 
 proptest! {
-    /// On a link that does not keep the order each packet comes out when its passage says, those that a withdrawal
-    /// takes back do not, chance decides in the order of the transmissions, and a fork goes on as the original.
+    /// On a link that does not keep the order each packet comes out when its passage says. Packets that a withdrawal
+    /// takes back do not. Chance decides in the order of the transmissions, and a fork goes on as the original.
     #[test]
     fn overtaking_packets_come_at_their_times(
         gaps in proptest::collection::vec((0u64..3, 40u32..1500), 1..100),
@@ -319,8 +319,9 @@ fn a_replaced_managed_link_begins_anew() {
     assert_eq!(sim.nodes[0].arrivals, [(7 * MS / 2, 10)]);
 }
 
-/// 40 packets at once and then one each millisecond, the time of a transmission: all but the first wait 40 ms, and CoDel
-/// drops when its control law says (RFC 8289): see the unit test for the times. The one after 469 ms is due at 506.79.
+/// 40 packets at once and then one each millisecond, the time of a transmission. All but the first wait 40 ms, and
+/// CoDel drops when its control law says (RFC 8289): see the unit test for the times. The one after 469 ms is due at
+/// 506.79.
 #[test]
 fn codel_drops_from_a_standing_queue() {
     let codel = Codel::new(CodelConfig::default());

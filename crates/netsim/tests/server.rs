@@ -168,10 +168,10 @@ proptest! {
     }
 }
 
-/// Packets that come over another link at the very instant at which the one before them has been sent: two events at one
-/// time, which happen in the order in which they were scheduled. A transmission of 1000 bytes takes 1 ms here. Over the
-/// first link packets take 2 ms, so that each is under way before the transmission of the one before it begins; or 0.5
-/// ms, and it comes on its way later.
+/// Packets that come over another link at the very instant at which the one before them has been sent. The two events
+/// at one time happen in the order in which they were scheduled. A transmission of 1000 bytes takes 1 ms here. Over the
+/// first link packets take 2 ms, so that each is under way before the transmission of the one before it begins. Or they
+/// take 0.5 ms, and a packet comes on its way later.
 #[test]
 fn at_a_tie_what_was_scheduled_first_happens_first() {
     let asked = |first: LinkConfig| {

@@ -2,8 +2,8 @@
 //!
 //! A FIFO server needs no event when a transmission ends: a packet that arrives at `t` leaves at
 //! `max(t, last departure) + service`, which is known at once. So the only event of a link with a drop-tail queue is
-//! the delivery of its head, and the queue's length is a count of departures that lie ahead. A managed queue decides
-//! when a transmission ends. Where packets wait then, that end is an event more, the departure.
+//! the delivery of its head. The queue's length is a count of departures that lie ahead. A managed queue decides when a
+//! transmission ends. Where packets wait then, that end is an event more, the departure.
 
 pub mod delay;
 pub mod loss;
@@ -249,8 +249,8 @@ impl Link {
 
     /// Whether the queue is full for an arrival at `now` that was put on its way at `sent`.
     ///
-    /// Where a transmission ends at the same instant, the two are events at one time and happen in
-    /// the order in which they were scheduled: each when its transmission began. Unless departures come first.
+    /// Where a transmission ends at the same instant, the two are events at one time. They happen in the order in which
+    /// they were scheduled: each when its transmission began. Unless departures come first.
     #[inline]
     fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
         // All that has not been counted as departed: mostly there is room even so.

@@ -9,8 +9,8 @@ fn link(service: Service, limit: Option<u32>) -> Link {
     Link::new(LinkConfig { queue: Queue::DropTail(limit), ..config })
 }
 
-/// A queue of one, whose packet was begun at 400 ns and leaves 1.5 ms later: an arrival at that
-/// very instant finds it full unless it was put on its way after the packet had been begun.
+/// A queue of one, whose packet was begun at 400 ns and leaves 1.5 ms later. An arrival at that very instant finds it
+/// full unless it was put on its way after the packet had been begun.
 #[test]
 fn at_a_tie_what_was_scheduled_first_happens_first() {
     for (sent, taken) in [(399, false), (400, false), (401, true)] {
@@ -61,7 +61,7 @@ fn what_is_taken_back_leaves_its_opportunities() {
     assert_eq!(passage.departure, 3_000_000);
 }
 
-/// 100 ms of delay until 10 ms, then 1 ms. The packet that would have left at 3 ms is taken back: one that leaves at
+/// 100 ms of delay until 10 ms, then 1 ms. The packet that would have left at 3 ms is taken back. One that leaves at
 /// 12 ms need not wait for it, and only keeps behind the first, if that is still under way.
 #[test]
 fn what_is_taken_back_holds_nothing_up() {

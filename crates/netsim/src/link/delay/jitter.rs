@@ -1,8 +1,8 @@
 //! Jitter: a delay that changes with the weather, as often as it is long.
 //!
 //! The addition is never negative, so that a link's delay stays its least. A new value is drawn for each slot of time
-//! that is as long as the jitter itself: packets that follow each other closely meet the same, as on a radio link,
-//! and all senders do.
+//! that is as long as the jitter itself. Packets that follow each other closely meet the same, as on a radio link, and
+//! all senders do.
 
 use crate::Nanos;
 use crate::random::{Weather, normal, uniform};
@@ -12,8 +12,8 @@ use crate::random::{Weather, normal, uniform};
 pub enum JitterShape {
     /// The size of a normal variable: half of them below 0.67 of the jitter, one in a hundred above 2.6 times.
     Normal,
-    /// Pareto's of the second kind (Lomax) with shape 3, as netem's table: half of them below 0.26 of the jitter, one
-    /// in a hundred above 3.6 times. Cut at a hundred times.
+    /// Pareto's of the second kind (Lomax) with shape 3, as netem's table. Half of them are below 0.26 of the jitter,
+    /// one in a hundred above 3.6 times. Cut at a hundred times.
     Pareto,
 }
 

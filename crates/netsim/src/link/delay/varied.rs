@@ -15,7 +15,7 @@ pub enum Order {
     Skips(u32),
 }
 
-/// A path that changes at regular times: each change takes the link away for a while and draws a delay that is added
+/// A path that changes at regular times. Each change takes the link away for a while and draws a delay that is added
 /// until the next (a satellite's successor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {

@@ -1,4 +1,4 @@
-//! Losses in bursts that end with time: Gilbert and Elliott's channel, whose state may change once in each slot of time
+//! Losses in bursts that end with time: Gilbert and Elliott's channel. Its state may change once in each slot of time
 //! and not before each packet.
 //!
 //! Gilbert, Bell System Technical Journal 1960, has one state for each digit of a line that never rests. On a line that

@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// A packet is served each millisecond; all came at 0 ms, so the sojourn time reaches 5 ms at 5 ms, and the
+    /// A packet is served each millisecond. All came at 0 ms, so the sojourn time reaches 5 ms at 5 ms, and the
     /// pseudocode says, by hand:
     ///
     /// * at 5 ms first_above_time = 105; at 105 the first drop, count 1, drop_next 105 + 100 = 205;

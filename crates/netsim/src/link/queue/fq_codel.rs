@@ -145,8 +145,8 @@ impl Discipline for FqCodel {
         }
     }
 
-    /// Nothing waits. So all queues that are still in a list have been asked in vain, and are in none; that of the packet
-    /// becomes a new one.
+    /// Nothing waits. So all queues that are still in a list have been asked in vain, and are in none. That of the
+    /// packet becomes a new one.
     fn pass(
         &mut self,
         packet: Waiting,

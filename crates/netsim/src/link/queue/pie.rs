@@ -284,8 +284,8 @@ mod tests {
         }
     }
 
-    /// A packet each 0.8 ms meets a server of 1 ms. The burst of 150 ms is over after ten updates, and then the queue
-    /// is brought back to about the target, where a drop-tail queue would have grown to its limit.
+    /// A packet each 0.8 ms meets a server of 1 ms. The burst of 150 ms is over after ten updates. Then the queue is
+    /// brought back to about the target, where a drop-tail queue would have grown to its limit.
     #[test]
     fn a_standing_queue_is_brought_to_the_target() {
         let mut pie = Pie::new(PieConfig::default(), 1, 0);

@@ -33,8 +33,9 @@ pub struct RedConfig {
 }
 
 impl RedConfig {
-    /// Those of ns-2 for a link of so many bit/s with packets of `mtu` bytes: half of the packets of 5 ms, 5 at
-    /// least, and three times as many; 1/10 there; w_q 0.002. There is room for four times the upper threshold.
+    /// Those of ns-2 for a link of so many bit/s with packets of `mtu` bytes. The thresholds are half of the packets of
+    /// 5 ms, 5 at least, and three times as many. The probability there is 1/10, and w_q 0.002. There is room for four
+    /// times the upper threshold.
     pub fn for_rate(rate: u64, mtu: u32) -> Self {
         let packets_per_s = rate as f64 / (8.0 * f64::from(mtu));
         let min = (packets_per_s * 0.005 / 2.0).max(5.0);
@@ -212,8 +213,9 @@ mod tests {
         assert!((red.avg - 9.071_6 * 0.998_f64.powi(51)).abs() < 0.001, "{}", red.avg);
     }
 
-    /// The mean stays at 10, so p_b is 0.05. The packet after a drop counts 1, so that p_a is 1/19, 1/18 for the next
-    /// if that one stays, and so on to 1: the distance of two drops is uniform over 1, ..., 19, with a mean of 10.
+    /// The mean stays at 10, so p_b is 0.05. The packet after a drop counts 1, so that p_a is 1/19. It is 1/18 for the
+    /// next if that one stays, and so on to 1. So the distance of two drops is uniform over 1, ..., 19, with a mean
+    /// of 10.
     #[test]
     fn drops_are_spread() {
         let mut red = red(10.0, 0);

@@ -55,7 +55,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// 8 Mbit/s, a byte each us, and 3000 bytes: two packets of 1500 at once, then one each 1.5 ms; after 4 ms of rest
+    /// 8 Mbit/s, a byte each us, and 3000 bytes: two packets of 1500 at once, then one each 1.5 ms. After 4 ms of rest
     /// there are tokens for two again.
     #[test]
     fn a_burst_and_then_the_rate() {

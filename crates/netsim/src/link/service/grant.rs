@@ -54,8 +54,8 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// A request each 10 ms and 4 ms to the grant: the wait is between 4 and 14 ms and falls by as much as a packet comes
-    /// later, so that its mean over a cycle is 9 ms.
+    /// A request each 10 ms and 4 ms to the grant. The wait is between 4 and 14 ms and falls by as much as a packet
+    /// comes later. So its mean over a cycle is 9 ms.
     #[test]
     fn a_packet_alone_waits_nine_milliseconds_in_the_mean() {
         let (mut sum, mut least, mut most) = (0, Nanos::MAX, 0);

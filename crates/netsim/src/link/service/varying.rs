@@ -237,7 +237,7 @@ mod tests {
         assert!((mean(&pairs) / squares - 0.9).abs() < 0.02, "{}", mean(&pairs) / squares);
     }
 
-    /// From good to bad in one step of fifty, back in one of ten: bad for 1/6 of the time, for 10 steps in a row.
+    /// From good to bad in one step of fifty, back in one of ten. It is bad for 1/6 of the time, for 10 steps in a row.
     #[test]
     fn a_chain_has_its_shares() {
         let changes = Changes::Markov { bad: 200_000, worsens: 20_000, mends: 100_000 };

@@ -1,12 +1,12 @@
-//! TCP throughput over frequent handoffs with buffering at the old router: C.-T. Chou, K. G. Shin, "Smooth handoff with
-//! enhanced packet buffering-and-forwarding in wireless/mobile networks" (paper 004).
+//! TCP throughput over frequent handoffs with buffering at the old router. Source: C.-T. Chou, K. G. Shin, "Smooth
+//! handoff with enhanced packet buffering-and-forwarding in wireless/mobile networks" (paper 004).
 //!
 //! The congestion window just before a handoff is the state of a Markov chain (section III-C;
 //! docs/reference/algorithms.md 6.4).
 //! A handoff lets the retransmission timer expire with probability p; a window above the buffer B loses what is more.
-//! Each case has a dead time and a window from which congestion avoidance then climbs by one packet per round trip up
-//! to W_max, until the next handoff: the sojourn S, in round trips, is uniform. Packets of slow start and of recovery
-//! are not counted.
+//! Each case has a dead time and a window. From it congestion avoidance then climbs by one packet per round trip up to
+//! W_max, until the next handoff. The sojourn S, in round trips, is uniform. Packets of slow start and of recovery are
+//! not counted.
 //!
 //! Equation 7 as printed forgets the area below the climb wherever the window reaches W_max ([`Equation7`]).
 
@@ -274,9 +274,9 @@ impl Chain {
     }
 }
 
-/// Equation 1: p of a handoff whose latency is uniform from `latency.0` to `latency.1` seconds: the timer of `rto`
+/// Equation 1: p of a handoff whose latency is uniform from `latency.0` to `latency.1` seconds. The timer of `rto`
 /// seconds expires before the ACK comes that `rtt`, the mean of old and new path, still takes. Section III-D: a fast
-/// handoff has a short latency; multicast to the neighbouring routers makes the same chain of their buffers, with p by
+/// handoff has a short latency. Multicast to the neighbouring routers makes the same chain of their buffers, with p by
 /// its latency, or none.
 pub fn timeout_probability(rto: f64, rtt: f64, latency: (f64, f64)) -> Result<f64, BadInput> {
     let (shortest, longest) = latency;

@@ -4,9 +4,9 @@
 //! distributions for Markov chains", Operations Research 33(5), 1985. State by state, the chain is watched only while
 //! it is in one of the others. Nothing is ever subtracted, so that no digits are lost however seldom states are left.
 
-/// Shares of time in each state; `rows[i][j]` is the probability of state j after state i. `None` if more than one
-/// set of states is closed, so that the shares depend on where the chain starts, or if no f64 can tell it from such a
-/// chain.
+/// Shares of time in each state; `rows[i][j]` is the probability of state j after state i. `None` if more than one set
+/// of states is closed, so that the shares depend on where the chain starts. `None` also if no f64 can tell the chain
+/// from such a one.
 pub(crate) fn stationary(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let states = rows.len();
     let mut order: Vec<usize> = (0..states).collect();

@@ -1,14 +1,15 @@
-//! The gain of TCP-HO, computed: X. Wu, M. C. Chan, A. L. Ananda, "Improving TCP performance in heterogeneous mobile
-//! environments by exploiting the explicit cooperation between server and mobile host" (paper 003).
+//! The gain of TCP-HO, computed. Source: paper 003 of X. Wu, M. C. Chan, A. L. Ananda. It is "Improving TCP performance
+//! in heterogeneous mobile environments by exploiting the explicit cooperation between server and mobile host".
 //!
 //! Section 6.2 asks what a wrong estimate of the new bandwidth costs ([`Handoff`]; docs/reference/algorithms.md 4.7).
-//! After a handoff TCP goes on with its old threshold `c`, TCP-HO with the estimate `x` of the new path's BDP, which in
-//! truth is `b`. Both start at once. Below its threshold a window doubles every round trip, above it grows by one
-//! segment; at `b` the path is full, and what is more waits in a queue without loss. The gain is what TCP-HO has sent
-//! more than TCP when both have reached `b`, in segments; its mean is taken over a normal estimate with mean `b`.
+//! After a handoff TCP goes on with its old threshold `c`. TCP-HO goes on with the estimate `x` of the new path's BDP,
+//! which in truth is `b`. Both start at once. Below its threshold a window doubles every round trip; above it the
+//! window grows by one segment. At `b` the path is full, and what is more waits in a queue without loss. The gain is
+//! what TCP-HO has sent more than TCP when both have reached `b`, in segments. Its mean is taken over a normal estimate
+//! with mean `b`.
 //!
-//! Section 5 asks how much of a disconnection an immediate transmission saves ([`Wait`]; 4.6): TCP falls silent
-//! until the next expiry of its timer, which doubles.
+//! Section 5 asks how much of a disconnection an immediate transmission saves ([`Wait`]; 4.6). TCP falls silent until
+//! the next expiry of its timer, which doubles.
 
 use quadrature::integrate;
 use std::f64::consts::LN_2;
@@ -98,10 +99,10 @@ impl Handoff {
         self.segments(x, self.c)
     }
 
-    /// Slow start up to the threshold carries as many segments as that, the climb to `b` the area below it. The
-    /// sender with the higher threshold then sends at `b` until the other is there (T4 of the paper): the other
-    /// climbed by single segments where this one had doubled its window. Two thresholds from `b` on make one curve: b
-    /// segments each.
+    /// Slow start up to the threshold carries as many segments as that, the climb to `b` the area below it. The sender
+    /// with the higher threshold then sends at `b` until the other is there (T4 of the paper). The other climbed by
+    /// single segments where this one had doubled its window. Two thresholds from `b` on make one curve: b segments
+    /// each.
     fn segments(&self, threshold: f64, other: f64) -> f64 {
         let b = self.b;
         let (own, other) = (threshold.min(b), other.min(b));
@@ -115,7 +116,7 @@ impl Handoff {
         knee.log2() + (self.b - knee)
     }
 
-    /// Window with this threshold, segments, so many round trips after it was 1 (Figures 13 and 14): it doubles up to
+    /// Window with this threshold, segments, so many round trips after it was 1 (Figures 13 and 14). It doubles up to
     /// the threshold, then grows by one, and stays at `b`.
     pub fn window(&self, threshold: f64, round_trips: f64) -> f64 {
         let knee = threshold.min(self.b);
@@ -123,9 +124,9 @@ impl Handoff {
         if beyond < 0.0 { round_trips.exp2() } else { (knee + beyond).min(self.b) }
     }
 
-    /// The gain at an estimate of `x` > 0 segments, N_tcp-ho - N_tcp, segments: Delta_1 = Delta_2 for x < b and
-    /// Delta_3 above it if c < b, otherwise nabla_1 and nabla_2 = nabla_3 = 0. With
-    /// f(s) = (b + 1) s - s²/2 - b log2 s these are f(x) - f(c), f(b) - f(c), f(x) - f(b) and 0.
+    /// The gain at an estimate of `x` > 0 segments, N_tcp-ho - N_tcp, segments. If c < b it is Delta_1 = Delta_2 for x
+    /// < b and Delta_3 above it. Otherwise it is nabla_1, and nabla_2 = nabla_3 = 0. With f(s) = (b + 1) s - s²/2 - b
+    /// log2 s these are f(x) - f(c), f(b) - f(c), f(x) - f(b) and 0.
     pub fn gain(&self, x: f64) -> f64 {
         let b = self.b;
         let f = |s: f64| (b + 1.0) * s - s * s / 2.0 - b * s.log2();
@@ -169,8 +170,8 @@ impl Curve {
 /// Standard deviations of a normal density beyond which less than 1e-32 of it lies.
 const REACH: f64 = 12.0;
 
-/// The integral of `f` over consecutive ranges. The double exponential rule has no node at the ends of a range but
-/// many near it, which the logarithm at x = 0 needs; an error of 0 makes it use all its nodes, some 350 a range.
+/// The integral of `f` over consecutive ranges. The double exponential rule has no node at the ends of a range but many
+/// near it, which the logarithm at x = 0 needs. An error of 0 makes it use all its nodes, some 350 a range.
 fn integral(f: impl Fn(f64) -> f64, limits: &[f64]) -> f64 {
     let ranges = limits.windows(2).filter(|range| range[0] < range[1]);
     ranges.map(|range| integrate(&f, range[0], range[1], 0.0).integral).sum()
@@ -179,8 +180,8 @@ fn integral(f: impl Fn(f64) -> f64, limits: &[f64]) -> f64 {
 /// Longest retransmission timeout, s (Section 2).
 pub const LONGEST_RTO_S: f64 = 64.0;
 
-/// The part of a disconnection that an immediate transmission saves in the mean, if the instants of consecutive
-/// timeouts, counted from the break, have the ratio 2: Section 5's 2 ln 2 - 1, the limit after many timeouts.
+/// The part of a disconnection that an immediate transmission saves in the mean. The instants of consecutive timeouts,
+/// counted from the break, have the ratio 2. It is Section 5's 2 ln 2 - 1, the limit after many timeouts.
 pub const LIMIT_OF_SAVING: f64 = 2.0 * LN_2 - 1.0;
 
 /// The time between two consecutive timeouts of a sender whose link is gone. If the link comes back in between, TCP
@@ -195,8 +196,8 @@ pub struct Wait {
     pub to_s: f64,
 }
 
-/// Part of a disconnection that sending at once saves if the link is back `x` after the break and the next timeout
-/// would have come at `next` (algorithms.md 4.6: `(2T - x)/x` between T and 2T).
+/// Part of a disconnection that sending at once saves. The link is back `x` after the break, and the next timeout would
+/// have come at `next` (algorithms.md 4.6: `(2T - x)/x` between T and 2T).
 pub fn saving_at(x: f64, next: f64) -> f64 {
     (next - x) / x
 }
@@ -207,7 +208,7 @@ impl Wait {
         self.to_s / self.from_s
     }
 
-    /// Mean saving of an immediate transmission, as a part of the disconnection `x`: mean of (to - x)/x for x
+    /// Mean saving of an immediate transmission, as a part of the disconnection `x`. It is the mean of (to - x)/x for x
     /// anywhere between the two instants, k ln k/(k - 1) - 1.
     pub fn mean_saving(&self) -> f64 {
         let more = (self.to_s - self.from_s) / self.from_s;
@@ -220,8 +221,8 @@ impl Wait {
     }
 }
 
-/// The waits of a sender whose timeout is `rto_s` seconds when the link breaks and doubles up to 64 s: timeouts at 1,
-/// 3, 7, ... times that, later every 64 s.
+/// The waits of a sender whose timeout is `rto_s` seconds when the link breaks and doubles up to 64 s. Timeouts come at
+/// 1, 3, 7, ... times that, later every 64 s.
 pub fn waits(rto_s: f64) -> Result<impl Iterator<Item = Wait>, BadInput> {
     if !(rto_s > 0.0 && rto_s <= LONGEST_RTO_S) {
         return Err(BadInput::Rto(rto_s));

@@ -25,8 +25,8 @@ fn fig6(buffer: u32, p: f64, sojourn: (f64, f64), equation: Equation7) -> f64 {
 fn the_calibration_table() {
     use Equation7::{Corrected, Printed};
     // The table has one decimal (the limit p -> 0 of its first row is -4.651 here). Its last row comes from sums over a
-    // grid of S: as printed, Equation 7 jumps at T_th, and a step of half a round trip moves a gain by a fifth of a
-    // point.
+    // grid of sojourns. As printed, Equation 7 jumps at T_th, and a step of half a round trip moves a gain by a fifth
+    // of a point.
     for (equation, sojourn, table, within) in [
         (Corrected, (20.0, 35.0), [-1.1, 36.9, 23.9, 33.5, -4.6, -4.9], 0.06),
         (Corrected, (18.0, 40.0), [-1.1, 32.9, 23.2, 30.3, -4.2, -4.4], 0.06),
@@ -178,7 +178,7 @@ fn every_figure_has_its_points() {
 }
 
 proptest! {
-    /// Rows sum to 1, the distribution is one, and the chain leaves it as it is; the mean of Equation 7 is that of its
+    /// Rows sum to 1, the distribution is one, and the chain leaves it as it is. The mean of Equation 7 is that of its
     /// integrand.
     #[test]
     fn the_matrix_is_stochastic_and_its_distribution_stationary(

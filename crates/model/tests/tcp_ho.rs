@@ -41,8 +41,8 @@ fn the_table_of_the_specification() {
     }
 }
 
-/// Equations 1 and 2 as printed, Delta and nabla written out, by mpmath 1.3 with 30 digits: `quad(delta * npdf) /
-/// quad(npdf)` over 0..2b, cut at 1, c, b and every whole standard deviation.
+/// Equations 1 and 2 as printed, Delta and nabla written out, by mpmath 1.3 with 30 digits. The range of
+/// `quad(delta * npdf) / quad(npdf)` is 0..2b, cut at 1, c, b and every whole standard deviation.
 #[test]
 fn mean_gains_have_nine_digits() {
     let computed = [
@@ -163,8 +163,8 @@ fn vectors_of_all_regions() {
     }
 }
 
-/// The figure by the paper's text: a large gain in U-VH, which an error of 50 % changes little; in H-HH a little less
-/// than TCP once the error is large. The bounds are ours.
+/// The figure by the paper's text. In U-VH the gain is large, and an error of 50 % changes it little. In H-HH it is a
+/// little less than TCP once the error is large. The bounds are ours.
 #[test]
 fn what_figure_15_shows() {
     let change = |b: f64, c: f64| mean_gain(b, c, 50.0) / mean_gain(b, c, 5.0) - 1.0;
@@ -179,8 +179,8 @@ fn what_figure_15_shows() {
     assert!(mean_gain(58.0, 50.0, 15.0) > 0.0 && mean_gain(58.0, 50.0, 20.0) < 0.0);
 }
 
-/// The windows of Figures 13 and 14: what they carry in round trips is what the counts say, but for the exponential
-/// part, of which the paper takes the threshold for the area.
+/// The windows of Figures 13 and 14 carry in round trips what the counts say. The exception is the exponential part, of
+/// which the paper takes the threshold for the area.
 #[test]
 fn windows_grow_as_the_paper_draws_them() {
     let handoff = handoff(58.0, 15.0);
@@ -283,7 +283,7 @@ proptest! {
     }
 }
 
-/// Figure 5: all of T is saved at T, nothing at 2T, and the mean over x is 2 ln 2 - 1 (midpoints, 10,000 of them).
+/// Figure 5: all of T is saved at T, nothing at 2T. The mean over x is 2 ln 2 - 1 (midpoints, 10,000 of them).
 #[test]
 fn figure_5() {
     assert_eq!((saving_at(1.0, 2.0), saving_at(2.0, 2.0)), (1.0, 0.0));

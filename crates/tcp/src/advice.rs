@@ -158,8 +158,8 @@ pub enum MinRto {
 pub struct Advice {
     /// Send the first unacknowledged packet now.
     pub retransmit_head: bool,
-    /// Linux in place of that: cwnd is at least what is under way and one packet more, so that the next
-    /// packet that is lost and not yet sent again goes out now, else a new one (docs/internals/kernel.md).
+    /// Linux in place of that: cwnd is at least what is under way and one packet more. So the next packet that is lost
+    /// and not yet sent again goes out now, else a new one (docs/internals/kernel.md).
     pub room_for_one: bool,
     /// New congestion window.
     pub cwnd: Option<Window256>,
@@ -189,8 +189,8 @@ pub struct Advice {
     pub send_new: bool,
     /// With [`send_new`](Self::send_new): whatever the receiver's window says, too.
     pub beyond_window: bool,
-    /// From now on no timer runs, and ACKs acknowledge and nothing else: they neither move cwnd and ssthresh nor
-    /// count as duplicates nor let anything out. Only what is asked for is sent.
+    /// From now on no timer runs, and ACKs acknowledge and nothing else. They do not move cwnd and ssthresh, do not
+    /// count as duplicates, and let nothing out. Only what is asked for is sent.
     pub suspend: bool,
     /// The end of that. The retransmission timer starts at now + RTO if something is outstanding.
     pub resume: bool,

@@ -169,9 +169,9 @@ impl<A: Advisor> Core<A> {
         self.timer = Some(now + self.rto.rto());
     }
 
-    /// Starts the persist timer, whose first interval is an RTO without back-off. Where something is
-    /// outstanding it stands in for the retransmission timer: cwnd, ssthresh and SRTT wait as they
-    /// are, and all from `snd_una` on is to be sent again (BSD's `tcp_output`, "window shrank").
+    /// Starts the persist timer, whose first interval is an RTO without back-off. Where something is outstanding it
+    /// stands in for the retransmission timer. cwnd, ssthresh and SRTT wait as they are, and all from `snd_una` on is
+    /// to be sent again (BSD's `tcp_output`, "window shrank").
     pub fn start_persist(&mut self, now: Nanos) {
         if self.flight() > 0 {
             self.rto.clear_backoff();
@@ -375,7 +375,7 @@ impl<A: Advisor> Core<A> {
 }
 
 /// Bytes that links charge for a segment (its headers, options and payload). As in ns-2, options that a kernel carries
-/// for us are free: until the handoff, which all schemes share, packets are those of the kernel alone.
+/// for us are free. Until the handoff, which all schemes share, packets are those of the kernel alone.
 #[inline(always)]
 pub(crate) fn charged_header(profile: &StackProfile, segment: &Segment) -> u32 {
     let options = match profile.header {

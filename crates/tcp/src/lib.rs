@@ -1,11 +1,10 @@
 //! Sans-IO TCP: a bulk [`Sender`] and a [`Receiver`], driven by `on_segment`, `on_timer` and
 //! `poll_transmit` with the time passed in. No clocks, links, threads or handoffs here.
 //!
-//! Sequence numbers count packets, as in the papers and in ns-2: packet 0 is the SYN, packet
-//! `k > 0` carries the k-th full segment of the stream. [`wire`] maps them to bytes.
-//! Stacks differ in data, a [`StackProfile`]: loss recovery ([`rules`]), window ([`congestion`]), timers ([`rto`]),
-//! acknowledgement policy, options. Somebody who knows more than TCP does, such as a handoff scheme, may advise a
-//! sender through the [`Advisor`] trait.
+//! Sequence numbers count packets, as in the papers and in ns-2. Packet 0 is the SYN, packet `k > 0` carries the k-th
+//! full segment of the stream. [`wire`] maps them to bytes. Stacks differ in data, a [`StackProfile`]: loss recovery
+//! ([`rules`]), window ([`congestion`]), timers ([`rto`]), acknowledgement policy, options. Somebody who knows more
+//! than TCP does, such as a handoff scheme, may advise a sender through the [`Advisor`] trait.
 
 pub mod advice;
 mod any;

@@ -86,13 +86,13 @@ pub struct StackProfile {
     pub receive_window: u32,
     /// Shift of the window field (RFC 7323, section 2).
     pub window_scale: u8,
-    /// Whether a window that closes while something is outstanding stops the retransmission timer:
-    /// BSD forgets what is under way, probes, and goes on from `snd_una` as if nothing had happened
-    /// once the window opens, which Freeze-TCP relies on (algorithms.md, 4.5). Elsewhere the
-    /// retransmission timer runs on and its packets probe (RFC 9293, 3.8.6.1). For stacks without SACK.
+    /// Whether a window that closes while something is outstanding stops the retransmission timer. BSD forgets what is
+    /// under way, and probes. Once the window opens, it goes on from `snd_una` as if nothing had happened, which
+    /// Freeze-TCP relies on (algorithms.md, 4.5). Elsewhere the retransmission timer runs on and its packets probe
+    /// (RFC 9293, 3.8.6.1). For stacks without SACK.
     pub persist_with_outstanding: bool,
-    /// An ACK that tells of a completed handoff gives an RTT sample by the time stamp that it echoes, which is as old
-    /// as the break. For hosts that find such notices.
+    /// An ACK that tells of a completed handoff gives an RTT sample by the time stamp that it echoes. That stamp is as
+    /// old as the break. For hosts that find such notices.
     pub notice_sample: bool,
     /// Acknowledgement policy.
     pub ack: AckRules,
@@ -171,8 +171,8 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     kernel: None,
 };
 
-/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it: in 2003, when `newreno_changes1_` was 0 by default,
-/// and without the "bug fix" against successive fast retransmits, which their note 2 rules out.
+/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it. It is that of 2003, when `newreno_changes1_` was 0 by
+/// default. It lacks the "bug fix" against successive fast retransmits, which their note 2 rules out.
 pub const NS2_NEWRENO: StackProfile = StackProfile {
     name: "ns2-newreno",
     source: "ns-2 Agent/TCP/Newreno with Agent/TCPSink, newreno_changes1_ 0, bugFix_ false (RFC 2582 rules, ns-2 window and timer)",

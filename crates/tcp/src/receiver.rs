@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    /// As the kernel asks for options of programs after it has written its SACK blocks (`tcp_established_options`): 40
+    /// As the kernel asks for options of programs after it has written its SACK blocks (`tcp_established_options`). 40
     /// octets hold time stamps, 12, these 12, and one block, 4 + 8, and no second one. Links charge a kernel's stack
     /// nothing for it (`charged_header`).
     #[test]

@@ -1,5 +1,5 @@
-//! Retransmission timeout: RFC 6298, in the scaled integer arithmetic of Jacobson and Karels
-//! (SIGCOMM 1988, appendix A) that BSD and ns-2 use, with the clock's tick as a parameter.
+//! Retransmission timeout: RFC 6298, with the clock's tick as a parameter. The scaled integer arithmetic is that of
+//! Jacobson and Karels (SIGCOMM 1988, appendix A), which BSD and ns-2 use.
 //!
 //! With a tick of 1 ns it is RFC 6298 to the nanosecond; with 10 ms it is ns-2's and BSD's.
 

@@ -64,8 +64,8 @@ impl SackList {
         }
     }
 
-    /// The duplicate that the first block reports, if it is a D-SACK (RFC 2883, section 4):
-    /// a block that starts below the cumulative ACK, or one inside the second block.
+    /// The duplicate that the first block reports, if it is a D-SACK (RFC 2883, section 4). That is a block that starts
+    /// below the cumulative ACK, or one inside the second block.
     pub fn dsack(&self, ack: u32) -> Option<(u32, u32)> {
         let &[first, ref rest @ ..] = self.as_slice() else { return None };
         let inside = rest.first().is_some_and(|&(left, right)| left <= first.0 && first.1 <= right);

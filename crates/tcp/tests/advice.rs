@@ -164,9 +164,9 @@ impl Advisor for Conductor {
     }
 }
 
-/// On every stack: a suspended sender has no timer, ACKs neither move its window nor let anything out, and duplicates
-/// count for nothing; what is asked for goes out beyond cwnd and rwnd; once resumed it is as it was, its timer
-/// running.
+/// On every stack a suspended sender has no timer, ACKs neither move its window nor let anything out, and duplicates
+/// count for nothing. Advice that asks for packets sends them beyond cwnd and rwnd. Once resumed the sender is as it
+/// was, its timer running.
 #[test]
 fn a_suspended_sender_does_what_it_is_told_and_nothing_else() {
     for profile in PROFILES {

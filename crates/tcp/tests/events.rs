@@ -16,8 +16,8 @@ const PACKET: u32 = 256;
 /// An event at a sender. Numbers are reduced to what the sender has sent.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// An ACK that advances by so many packets, below zero: one that others have overtaken; SACK blocks
-    /// (start beyond the ACK, length), the time its time stamp is old, and whether it carries a notice.
+    /// An ACK that advances by so many packets; below zero it is one that others have overtaken. It has SACK blocks
+    /// (start beyond the ACK, length), the age of its time stamp, and whether it carries a notice.
     Ack { advance: i32, blocks: [Option<(u32, u32)>; 3], age: u64, notice: bool },
     /// The receiver offers another window, in a duplicate ACK.
     Window(u32),
@@ -144,7 +144,7 @@ impl<A: Advisor + std::fmt::Debug> Model<A> {
         self.now = until;
     }
 
-    /// Puts on the wire what may go: at most one packet that the window does not allow, a retransmission of the
+    /// Puts on the wire what may go. At most one packet may go that the window does not allow: a retransmission of the
     /// head, limited transmit or a window probe.
     fn send(&mut self) {
         let mut beyond_cwnd = 0;

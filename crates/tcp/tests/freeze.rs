@@ -1,5 +1,5 @@
-//! A receiver that closes its window before an outage and opens it after it (algorithms.md, 4.5), too
-//! early, too late or not at all: nothing deadlocks, and foreseen in time it costs no packet.
+//! A receiver that closes its window before an outage and opens it after it (algorithms.md, 4.5), too early, too late
+//! or not at all. Nothing deadlocks, and foreseen in time it costs no packet.
 
 use crate::pair::{Change, Fate, MS, Pair, Plan};
 use proptest::prelude::*;
@@ -28,8 +28,8 @@ fn outage(profile: &StackProfile, closes: Option<u64>, opens: &[u64]) -> (u64, S
     (end, pair.sender)
 }
 
-/// More than a round trip ahead everything has arrived when the link goes; the sender goes on in the very
-/// instant at which the first ACK reaches it, with the window of before.
+/// More than a round trip ahead everything has arrived when the link goes. The sender goes on in the very instant at
+/// which the first ACK reaches it, with the window of before.
 #[test]
 fn foreseen_in_time_it_costs_no_packet() {
     let (end, sender) = outage(&bsd(), Some(BREAK - 200), &[BACK]);

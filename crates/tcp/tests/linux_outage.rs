@@ -1,5 +1,5 @@
-//! Linux's sender in an outage: the probe, then the timeouts, each as late as the timer wheel makes it; and
-//! how it begins when the outage hits the handshake.
+//! Linux's sender in an outage: the probe, then the timeouts, each as late as the timer wheel makes it. It also
+//! shows how the sender begins when the outage hits the handshake.
 
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::LINUX_6_12;

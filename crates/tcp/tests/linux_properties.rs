@@ -182,8 +182,9 @@ impl Run {
     }
 }
 
-/// The timer expires twice, a SACK of an original shows that to have been needless, and the timer expires again: the head
-/// counts twice as sent again ("retrans_out leaked"). With the last packet the kernel forgets it (`tcp_clean_rtx_queue`).
+/// The timer expires twice, a SACK of an original shows that to have been needless, and the timer expires again. The
+/// head then counts twice as sent again ("retrans_out leaked"). With the last packet the kernel forgets it
+/// (`tcp_clean_rtx_queue`).
 #[test]
 fn what_has_leaked_is_forgotten_with_the_last_packet() {
     for stack in &KERNELS {

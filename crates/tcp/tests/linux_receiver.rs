@@ -125,7 +125,7 @@ fn a_repeated_syn_is_answered_like_the_first() {
 }
 
 /// A window that grows is acknowledged at once (`tcp_grow_window`). It does so for the first segments, and once more
-/// for the first one out of order; here both are over, and nothing waits for its ACK. The last segment came at `ms`.
+/// for the first one out of order. Here both are over, and nothing waits for its ACK. The last segment came at `ms`.
 fn grown(ms: u64) -> (Host, u32) {
     let mut host = Host::connected();
     let count = 2_000;

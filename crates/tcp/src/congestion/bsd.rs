@@ -2,8 +2,8 @@
 //!
 //! Where it departs from RFC 5681:
 //! * the window grows per ACK, not per packet acknowledged, so delayed ACKs slow it down;
-//! * a cut leaves half of the smaller of cwnd and the receiver's window, in whole packets, not half of
-//!   FlightSize, and every timeout cuts: a second one for the same segment leaves an ssthresh of two packets.
+//! * a cut leaves half of the smaller of cwnd and the receiver's window, in whole packets, not half of FlightSize.
+//!   Every timeout cuts: a second one for the same segment leaves an ssthresh of two packets.
 
 use super::{Ack, Congestion, CongestionControl, INFINITE, PACKET, Start};
 use crate::{Nanos, Window256};
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// `incr * incr / cw` of `tcp_input.c`, in `u_int` bytes, for a window of ACKs: the first of them adds
+    /// `incr * incr / cw` of `tcp_input.c`, in `u_int` bytes, for a window of ACKs. The first of them adds
     /// `t_maxseg / packets`, rounded down, and later ones less as cw grows.
     #[test]
     fn growth_is_that_of_freebsd_in_bytes() {

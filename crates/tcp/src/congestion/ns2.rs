@@ -2,8 +2,8 @@
 //!
 //! Where it departs from RFC 5681:
 //! * the window grows per ACK, not per packet acknowledged, so delayed ACKs slow it down;
-//! * a cut halves the integer part of cwnd, not FlightSize, and does so at every timeout, also at
-//!   a second one for the same segment and at one inside fast recovery (algorithms.md, section 1);
+//! * a cut halves the integer part of cwnd, not FlightSize. It does so at every timeout, also at a second one for the
+//!   same segment and at one inside fast recovery (algorithms.md, section 1);
 //! * a cut in fast recovery may leave a window of 0, from which only the timer leads out;
 //! * cwnd is a real number and ssthresh an integer.
 
@@ -124,8 +124,8 @@ mod tests {
         assert_eq!(window.ssthresh, 30);
     }
 
-    /// Found by the random advice of `tests/properties.rs`: advised to a window of 1, three duplicate
-    /// ACKs halve it to 0, and the ACK that ends recovery is the last one.
+    /// Found by the random advice of `tests/properties.rs`. Advised to a window of 1, three duplicate ACKs halve it to
+    /// 0, and the ACK that ends recovery is the last one.
     #[test]
     fn recovery_leaves_a_window_when_nothing_is_outstanding() {
         let mut window = at(1, 2);

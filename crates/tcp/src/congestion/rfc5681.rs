@@ -150,7 +150,7 @@ mod tests {
     }
 
     /// RFC 3465, 2.3: L = 1 is for the slow start that a timeout begins. A fast retransmit or a notice ends it as well
-    /// as the threshold does, and the slow start that a later notice begins has L = 2.
+    /// as the threshold does. The slow start that a later notice begins has L = 2.
     #[test]
     fn the_limit_after_a_timeout_ends_with_its_slow_start() {
         let by_notice = |window: &mut Rfc5681| window.on_notice(Some(20 * PACKET), Some(20 * PACKET));

@@ -1,7 +1,7 @@
 //! Advice from outside: programs see the sender at each ACK and timeout, and change its state.
 //!
-//! Source: bpf/sender (the hooks of `sock_ops` and of the wrapped congestion control) for the points at which a
-//! program is asked; `tcp_set_rto_max_ms` for its bound of the RTO.
+//! Source: bpf/sender (the hooks of `sock_ops` and of the wrapped congestion control) for the points at which a program
+//! is asked. For its bound of the RTO: `tcp_set_rto_max_ms`.
 
 use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus};
 use super::{LinuxSender, Pending};

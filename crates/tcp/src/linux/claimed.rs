@@ -46,7 +46,7 @@ impl<A: Advisor> LinuxSender<A> {
         Some(self.packet(out))
     }
 
-    /// Its control goes on from so many packets, as if it had found them itself: a packet in its part of the path takes
+    /// Its control goes on from so many packets, as if it had found them itself. A packet in its part of the path takes
     /// `packet`, a round trip `rtt`. The sender goes by its [`window`](Self::window).
     pub fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) {
         self.refresh(now);

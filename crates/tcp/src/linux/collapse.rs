@@ -1,7 +1,7 @@
 //! The walk through a SACK block: packets are tagged, and SACKed neighbours become one buffer.
 //!
 //! Source: net/ipv4/tcp_input.c (`tcp_sacktag_walk`, `tcp_match_skb_to_sack`, `tcp_shift_skb_data`, `tcp_shifted_skb`,
-//! `tcp_skb_shift`). Buffers decide which D-SACKs are seen: one that lies in a buffer is cut out of it, and the walk
+//! `tcp_skb_shift`). Buffers decide which D-SACKs are seen. One that lies in a buffer is cut out of it, and the walk
 //! may merge it again before it comes to it.
 
 use super::LinuxSender;

@@ -36,7 +36,7 @@ pub struct Packet {
     /// Start of its rate sample (`tcp_skb_cb.tx`).
     pub stamp: TxStamp,
     /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). In the first packet of a buffer of
-    /// several, `next` is the end of the buffer; in the others `prev` is a packet of it that comes before.
+    /// several, `next` is the end of the buffer. In the others `prev` is a packet of it that comes before.
     prev: u32,
     next: u32,
     /// Number of its last transmission.

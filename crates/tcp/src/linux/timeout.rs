@@ -211,9 +211,9 @@ mod tests {
     use super::*;
     use crate::profile::LINUX_6_12_BBR;
 
-    /// A probe's timer in the reference's run bbr 200/300 -> 6400/9, BBM 1 s at 8.2 s: each packet that pacing lets go
-    /// sets it anew for jiffy 9174 (9.016 s). From 74 jiffies before, the wheel's granule is 8, so it fires in 9176;
-    /// set for the same jiffy from nearby, where the granule is 1, it stays where it is.
+    /// A probe's timer in the reference's run bbr 200/300 -> 6400/9, BBM 1 s at 8.2 s. Each packet that pacing lets go
+    /// sets it anew for jiffy 9174 (9.016 s). From 74 jiffies before, the wheel's granule is 8, so it fires in 9176.
+    /// Set for the same jiffy from nearby, where the granule is 1, it stays where it is.
     #[test]
     fn a_timer_set_for_the_same_jiffy_stays_in_its_bucket() {
         let profile = LINUX_6_12_BBR;

@@ -15,8 +15,8 @@ use crate::segment::Ecn;
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
 
-/// Send buffer, bytes (`tcp_wmem` of the reference); what a segment takes of it, and how much of that is free when it
-/// is merged with its neighbour.
+/// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
+/// free when it is merged with its neighbour.
 const BUFFER: u64 = 4 << 20;
 const TRUESIZE: u32 = 2280;
 const OVERHEAD: u32 = 832;

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(timer.place(), Place { level: 0, moves: 3 });
     }
 
-    /// The timers of the reference's cubic run 6400/9 -> 200/300, BBM 1 s at 8.2 s: last ACK at 8.203175 with an
+    /// The timers of the reference's cubic run 6400/9 -> 200/300, BBM 1 s at 8.2 s. The last ACK is at 8.203175 with an
     /// SRTT of 41.242 ms, TLP at 8.292, time-outs at 8.540, 9.056 and 10.048.
     #[test]
     fn timers_of_a_reference_run() {

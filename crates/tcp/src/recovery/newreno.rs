@@ -1,9 +1,9 @@
 //! Loss recovery without SACK: fast retransmit and fast recovery of RFC 5681 (section 3.2), and what
 //! NewReno (RFC 6582) makes of a partial ACK. One switch, [`PartialAck`], is the difference.
 //!
-//! The window of fast recovery is cwnd and an inflation kept beside it, so that a congestion control
-//! (and whoever advises it) sees the cwnd that recovery will leave behind. `recover` is one beyond
-//! the RFC's. After a timeout everything from `snd_una` on is sent again (go-back-N).
+//! The window of fast recovery is cwnd and an inflation kept beside it. So a congestion control (and whoever advises
+//! it) sees the cwnd that recovery will leave behind. `recover` is one beyond the RFC's. After a timeout everything
+//! from `snd_una` on is sent again (go-back-N).
 
 use super::Recovery;
 use crate::Nanos;
@@ -96,9 +96,9 @@ impl NewReno {
         }
         // "Deflate the congestion window by the amount of new data acknowledged [...] add back SMSS"
         self.inflation -= i64::from(acked) - 1;
-        // "For the first partial ACK [...] also reset the retransmit timer": the "Impatient" variant
-        // of section 4, which with many losses per window prefers the timer to one repair per
-        // round trip. ns-2 (`newreno_changes1_`) and FreeBSD do the same. "Slow-but-Steady" restarts it at every one.
+        // "For the first partial ACK [...] also reset the retransmit timer": the "Impatient" variant of section 4. With
+        // many losses per window it prefers the timer to one repair per round trip. ns-2 (`newreno_changes1_`) and
+        // FreeBSD do the same. "Slow-but-Steady" restarts it at every one.
         if !self.timer_restarted || core.profile.slow_but_steady {
             self.timer_restarted = true;
             core.start_timer(now);
@@ -134,9 +134,8 @@ impl NewReno {
             }
         } else if core.dup_acks >= core.profile.dupthresh {
             // More than dupthresh: advice has lowered it, or the guard has refused.
-            // RFC 6582, 3.2, step 1: only if the ACK covers more than `recover`, neither again in a
-            // window that a fast retransmit or a timeout is repairing (step 4). Without the
-            // heuristics of section 4.
+            // RFC 6582, 3.2, step 1: only if the ACK covers more than `recover`. Recovery is not entered again in a window
+            // that a fast retransmit or a timeout is repairing (step 4). Without the heuristics of section 4.
             let guards = self.partial_ack == PartialAck::Retransmits && core.profile.guards_recovery;
             if !guards || core.snd_una > self.recover {
                 self.enter(core, now);

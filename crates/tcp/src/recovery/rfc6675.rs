@@ -126,8 +126,8 @@ impl Rfc6675 {
         core.forced = Some(Forced::Head);
     }
 
-    /// Whether the head's retransmission is lost, too: something sent after it has arrived (RFC 8985, 6.2,
-    /// step 5, with the reordering window of zero that it has in loss recovery).
+    /// Whether the head's retransmission is lost, too, because something sent after it has arrived. The rule is
+    /// RFC 8985, 6.2, step 5, with the reordering window of zero that it has in loss recovery.
     fn has_lost_its_copy<A: Advisor>(&self, core: &Core<A>, ack: &Segment) -> bool {
         if self.phase == Phase::Open || core.holding || self.scoreboard.next_hole() <= core.snd_una {
             return false;

@@ -1,8 +1,8 @@
-//! The SACK scoreboard of RFC 6675: what the receiver holds beyond the cumulative ACK, which of the
-//! rest is lost, which has been retransmitted, and hence how much is under way.
+//! The SACK scoreboard of RFC 6675. It has what the receiver holds beyond the cumulative ACK, which of the rest is
+//! lost, and which has been retransmitted. From these it tells how much is under way.
 //!
-//! No step costs more than the SACK blocks that change: packets below `lost_edge` are lost, those
-//! below `high_rxt` retransmitted, and three counters turn these two edges into Pipe.
+//! No step costs more than the SACK blocks that change. Packets below `lost_edge` are lost, those below `high_rxt`
+//! retransmitted, and three counters turn these two edges into Pipe.
 
 use crate::segment::SackList;
 use std::collections::VecDeque;
@@ -53,10 +53,9 @@ impl Scoreboard {
         self.high_rxt = self.high_rxt.max(una);
     }
 
-    /// Update() (RFC 6675, section 4): takes in the blocks of an ACK; says whether one of them
-    /// reports a packet between HighACK and HighData that was not reported before, which makes the
-    /// ACK a duplicate (section 2). The block of a D-SACK reports none: its packet lies below the
-    /// cumulative ACK or inside the block that follows.
+    /// Update() (RFC 6675, section 4): takes in the blocks of an ACK. Returns whether one of them reports a packet
+    /// between HighACK and HighData that was not reported before. Such a block makes the ACK a duplicate (section 2).
+    /// The block of a D-SACK reports none: its packet lies below the cumulative ACK or inside the block that follows.
     #[inline]
     pub fn update(&mut self, blocks: &SackList, snd_max: u32, dupthresh: u32) -> bool {
         let before = self.sacked;

@@ -1,8 +1,7 @@
 //! The Internet checksum (RFC 1071) and TCP's use of it (RFC 9293, 3.1).
 //!
-//! The checksum is the ones' complement of the ones' complement sum of all 16-bit words; an odd
-//! last byte counts as the high half of a word. A whole that contains its own checksum sums to
-//! 0xffff.
+//! The checksum is the ones' complement of the ones' complement sum of all 16-bit words. An odd last byte counts as the
+//! high half of a word. A whole that contains its own checksum sums to 0xffff.
 
 use super::addresses::{Ipv4Addresses, PROTOCOL_TCP};
 

@@ -11,9 +11,8 @@
 //! |                          options ...                          |
 //! ```
 //!
-//! A simulated payload has a length and no bytes; as zeros it adds nothing to the checksum but its
-//! length, so the header of such a segment is encoded without the payload ever existing
-//! ([`Payload::Zeros`]).
+//! A simulated payload has a length and no bytes. As zeros it adds nothing to the checksum but its length, so the
+//! header is encoded without the payload ever existing ([`Payload::Zeros`]).
 
 use super::addresses::Ipv4Addresses;
 use super::checksum::{self, Sum};

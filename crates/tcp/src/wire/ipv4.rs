@@ -65,8 +65,8 @@ mod tests {
         })
     }
 
-    /// The textbook header 4500 0073 0000 4000 4011 b861 c0a8 0001 c0a8 00c7 (UDP), here with
-    /// protocol 6 for 17, so that the checksum grows by 11 to b86c.
+    /// The textbook header 4500 0073 0000 4000 4011 b861 c0a8 0001 c0a8 00c7 (UDP). Here it has protocol 6 for 17, so
+    /// that the checksum grows by 11 to b86c.
     #[test]
     fn textbook_header() {
         let expected = [

@@ -12,9 +12,9 @@
 //! | [`checksum`] | the Internet checksum, alone and for TCP | RFC 1071, RFC 9293 3.1 |
 //! | [`error`] | everything that can be wrong with bytes or with values | |
 //!
-//! All numbers on the wire are big-endian. Sequence numbers are bare `u32` modulo 2^32. Nothing
-//! here allocates, and nothing here knows a connection: whether an option is allowed on a SYN only,
-//! or a time stamp is old, is for the endpoint to say.
+//! All numbers on the wire are big-endian. Sequence numbers are bare `u32` modulo 2^32. Nothing here allocates, and
+//! nothing here knows a connection. The endpoint must say whether an option is allowed on a SYN only, or a time stamp
+//! is old.
 
 mod addresses;
 pub mod checksum;

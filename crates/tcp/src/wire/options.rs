@@ -13,10 +13,9 @@
 //!  254     4+d  ExID(16), d bytes                                       RFC 6994, 3
 //! ```
 //!
-//! Two layouts are written. [`Layout::Aligned`] is Linux's, word by word: each option starts so
-//! that its numbers lie on four-byte boundaries, and SACK permitted takes the place of the two NOPs
-//! before time stamps. [`Layout::Packed`] has the same order without NOPs between options. Options
-//! that fit beside each other:
+//! Two layouts are written. [`Layout::Aligned`] is Linux's, word by word. Each option starts so that its numbers lie on
+//! four-byte boundaries, and SACK permitted takes the place of the two NOPs before time stamps. [`Layout::Packed`] has
+//! the same order without NOPs between options. Options that fit beside each other:
 //!
 //! | beside | SACK blocks, aligned | SACK blocks, packed |
 //! |---|---|---|
@@ -118,9 +117,8 @@ impl Experimental {
         EXPERIMENT_BASE + usize::from(self.length)
     }
 
-    /// The first option of the list `bytes` with this kind and this ExID, also where options of
-    /// other experiments stand before it, which [`Options`] has no place for. `None` as well if the
-    /// list is malformed before it.
+    /// The first option of the list `bytes` with this kind and this ExID. It is found also behind options of other
+    /// experiments, which [`Options`] has no place for. `None` as well if the list is malformed before it.
     pub fn find(bytes: &[u8], experiment: Experiment, exid: u16) -> Option<Experimental> {
         RawOptions::new(bytes)
             .map_while(Result::ok)
@@ -315,10 +313,9 @@ impl Options {
     /// * A window scale above 14 is read as 14 (RFC 7323, 2.3).
     ///
     /// # Errors
-    /// [`DecodeError::OptionsTooLong`] for more than 40 bytes; [`DecodeError::MissingLength`],
-    /// [`DecodeError::BadLength`] or [`DecodeError::Overrun`] for an option whose length is
-    /// impossible (RFC 9293, MUST-7), SACK with anything else than one to four whole blocks
-    /// included.
+    /// [`DecodeError::OptionsTooLong`] for more than 40 bytes. [`DecodeError::MissingLength`],
+    /// [`DecodeError::BadLength`] or [`DecodeError::Overrun`] for an option whose length is impossible (RFC 9293,
+    /// MUST-7). That includes SACK with anything else than one to four whole blocks.
     pub fn decode(bytes: &[u8]) -> Result<Options, DecodeError> {
         if bytes.len() > MAX_OPTIONS {
             return Err(DecodeError::OptionsTooLong { length: bytes.len() });

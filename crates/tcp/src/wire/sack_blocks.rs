@@ -95,8 +95,8 @@ impl SackBlocks {
         self.count == 0
     }
 
-    /// The first block, if it reports a duplicate (RFC 2883, 4): it starts below the cumulative
-    /// acknowledgment `ack` of the same segment, or it lies inside the second block.
+    /// The first block, if it reports a duplicate (RFC 2883, 4). It then starts below the cumulative acknowledgment
+    /// `ack` of the same segment, or it lies inside the second block.
     pub fn dsack(&self, ack: u32) -> Option<SackBlock> {
         let first = *self.as_slice().first()?;
         let inside =

@@ -60,8 +60,8 @@ fn tv_14_undo_by_time_stamps() {
     holds("eifel");
 }
 
-/// The ninth round trip of the second round ends slow start, all of them being above the threshold (TV-30 says 48, which
-/// is the HyStart of before 2025).
+/// The ninth round trip of the second round ends slow start, all of them being above the threshold. TV-30 says 48,
+/// which is the HyStart of before 2025.
 #[test]
 fn tv_30_hystart_by_delay() {
     holds("hystart");

@@ -65,9 +65,9 @@ const INDEX: [(&str, &[&str]); 7] = [
 
 /// Scripts that cannot hold, and what they end with. The test fails if one of them holds after all.
 ///
-/// * The two of 166 kbit/s expect the HyStart of before January 2025, which began no round while cwnd was below 16
-///   ("tcp_cubic: fix incorrect HyStart round start detection"). Linux 6.18 leaves slow start at 36, too: our own script
-///   `hystart` is recorded from it. With the old rule the first of the two holds to its end.
+/// * The two of 166 kbit/s expect the HyStart of before January 2025, which began no round while cwnd was below 16.
+///   Linux changed it in "tcp_cubic: fix incorrect HyStart round start detection". Linux 6.18 leaves slow start at 36,
+///   too: our own script `hystart` is recorded from it. With the old rule the first of the two holds to its end.
 /// * The one of ECN expects the PRR of before Linux 5.14, by which an ACK that moves snd_una adds nothing. In 6.12
 ///   (`tcp_cwnd_reduction`) cwnd is 3 in flight + min(ssthresh 7 - 3, 1 delivered + 1) = 5. Linux 6.18 fails it, too.
 const EXCEPTIONS: [(&str, &str); 3] = [

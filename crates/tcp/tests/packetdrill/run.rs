@@ -1,8 +1,8 @@
 //! Plays a script against Linux's sender, packet by packet of the script's MSS.
 //!
 //! The sender opens the connection itself. Where a script has the other side do that, the script's SYN stands for the
-//! moment at which our SYN leaves, and the ACK that ends the handshake for the SYN-ACK: both give the same round trip.
-//! Not compared are PSH, the window of what the sender sends, its options, and how the connection is closed.
+//! moment at which our SYN leaves. The ACK that ends the handshake stands for the SYN-ACK. Both give the same round
+//! trip. Not compared are PSH, the window of what the sender sends, its options, and how the connection is closed.
 
 use std::collections::VecDeque;
 
@@ -19,8 +19,8 @@ use crate::script::{Call, Event, Kind, Packet, Script};
 const TOLERANCE: Nanos = 12_000_000;
 /// Largest segment that the sender's link takes, bytes.
 const MSS: u32 = 1460;
-/// Jiffies between the phases of the host's clock that are tried, and how many: together a granule of the timer
-/// wheel's third level, in which timers of half a second to four seconds fire.
+/// Jiffies between the phases of the host's clock that are tried, and how many. Together they are a granule of the
+/// timer wheel's third level, in which timers of half a second to four seconds fire.
 const PHASE_STEP: Nanos = 4;
 const PHASES: Nanos = 16;
 

@@ -446,8 +446,8 @@ impl<R: Rules> BbrWith<R> {
         self.cycle_mstamp = sk.delivered_mstamp;
     }
 
-    /// `bbr_is_next_cycle_phase`: a phase lasts a round trip; probing goes on until the pipe holds what it is to
-    /// hold or loses it, draining ends as soon as the queue is gone.
+    /// `bbr_is_next_cycle_phase`: a phase lasts a round trip. Probing goes on until the pipe holds what it is to hold
+    /// or loses it; draining ends as soon as the queue is gone.
     fn phase_is_over(&self, sk: &Sock, rs: &RateSample) -> bool {
         let full_length = stamp_delta(sk.delivered_mstamp, self.cycle_mstamp) > self.min_rtt_us;
         if self.pacing_gain == UNIT {

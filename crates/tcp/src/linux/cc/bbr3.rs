@@ -14,8 +14,8 @@
 //!    +------------------ ProbeRtt <--- from all --------+
 //! ```
 //!
-//! Two bounds join bandwidth and round trip. The upper, `inflight_hi`, is what a probe has shown to be safe; the
-//! lower ones, `bw_lo` and `inflight_lo`, are what losses outside probes leave until the next probe.
+//! Two bounds join bandwidth and round trip. The upper, `inflight_hi`, is what a probe has shown to be safe. The lower
+//! ones, `bw_lo` and `inflight_lo`, are what losses outside probes leave until the next probe.
 
 mod losses;
 mod modes;

@@ -1,8 +1,8 @@
 //! CUBIC as Linux has it (`tcp_cubic.c` 2.3): RFC 9438's curve in integers, a Reno-friendly floor, HyStart.
 //!
-//! Time is counted in jiffies, so a growth step may fall one jiffy earlier or later than the curve's. Where it
-//! departs from RFC 9438: the curve looks `delay_min` ahead and not a smoothed RTT, a timeout forgets W_max, and
-//! undo restores cwnd and ssthresh but neither W_max nor the epoch.
+//! Time is counted in jiffies, so a growth step may fall one jiffy earlier or later than the curve's. Departures from
+//! RFC 9438: the curve looks `delay_min` ahead and not a smoothed RTT, and a timeout forgets W_max. Undo restores cwnd
+//! and ssthresh but neither W_max nor the epoch.
 
 use super::sock::after;
 use super::{AckSample, CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus, Sock};
@@ -178,8 +178,8 @@ impl CongestionOps for Cubic {
         sk.cong_avoid_ai(self.curve.cnt, acked);
     }
 
-    /// The kernel module of SaTCP (LeoEM, `satcp.patch`): while its flag is up, state Loss forgets nothing, and an epoch
-    /// that begins has a ninth of its K.
+    /// The kernel module of SaTCP (LeoEM, `satcp.patch`). While its flag is up, state Loss forgets nothing, and an
+    /// epoch that begins has a ninth of its K.
     fn hurry(&mut self, hurries: bool) {
         self.hurries = hurries;
     }
@@ -265,7 +265,7 @@ impl HyStart {
         }
     }
 
-    /// `hystart_update`: slow start ends if ACKs of one train span half of the round trip, or if the round's
+    /// `hystart_update`: slow start ends if ACKs of one train span half of the round trip. It also ends if the round's
     /// shortest delay has risen by an eighth.
     fn update(&mut self, sk: &mut Sock, delay: u32, delay_min: u32) {
         if after(sk.snd_una, self.end_seq) {

@@ -1,12 +1,12 @@
 //! LeoCC: BBR version 1 for paths through satellites in low orbit, which are reconfigured every some seconds.
 //!
 //! A reconfiguration is known before it comes. Then ProbeRtt measures the new path's round trip, which replaces
-//! `min_rtt` however long it is, and Startup finds the new path's bandwidth without a memory of the old one. In between
-//! a queue shows in a filtered round trip: while it is long, the bandwidth to go by is a filtered one, too, in place of
-//! the largest of ten rounds, and probing is gentler.
+//! `min_rtt` however long it is. Startup finds the new path's bandwidth without a memory of the old one. In between a
+//! queue shows in a filtered round trip. While that is long, the bandwidth to go by is a filtered one, too, in place of
+//! the largest of ten rounds. Probing is then gentler.
 //!
 //! Source: SpaceNetLab/LeoCC (SIGCOMM 2025), `leocc/simulation/leocc.c`; the paper was not read. `struct leocc` is
-//! `struct bbr` without policers. The module has the table of gains and the clock in common for all connections; here
+//! `struct bbr` without policers. The module has the table of gains and the clock in common for all connections. Here
 //! each has its own, and the clock is that of a schedule. Its filters multiply in 32 bits, here in 64: they differ from
 //! 12 Gbit/s on.
 

@@ -1,5 +1,5 @@
 //! The receive buffer: how far the window that it allows has grown, and how the buffer follows what the application
-//! reads ("dynamic right-sizing", Fisk and Feng, 2001).
+//! reads. Linux calls that "dynamic right-sizing" (Fisk and Feng, 2001).
 //!
 //! Source: net/ipv4/tcp_input.c (`tcp_init_buffer_space`, `tcp_grow_window`, `tcp_rcv_space_adjust`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`), tcp_output.c (`__tcp_select_window`, `tcp_select_window`). While the
@@ -168,8 +168,8 @@ mod tests {
         assert_eq!(u64::from(widen(&mut buffer())), room.div_ceil(2 * u64::from(MSS)));
     }
 
-    /// A sender that doubles its rate from 10 packets on: those of 160 packets want (2 * 160 + 16) * 3 segments of
-    /// window, for which 4 MB have room, those of 320 (2 * 320 + 16) * 3, which take 256/162 as many bytes of buffer.
+    /// A sender that doubles its rate from 10 packets on. A round of 160 packets wants (2 * 160 + 16) * 3 segments of
+    /// window, for which 4 MB have room. One of 320 wants (2 * 320 + 16) * 3, which take 256/162 as many bytes of buffer.
     #[test]
     fn the_buffer_follows_what_is_read_in_a_round_trip() {
         let mut buffer = buffer();

@@ -42,8 +42,8 @@ const SYN: [u8; 40] = [
     0x01, 0x03, 0x03, 0x07, // window scale
 ];
 
-/// Pseudo header c000 0201 c633 6407 0006 0017 = 1ec58; header c000 0050 0102 0305 1111 2222 5018
-/// 01f6 and payload 6869 2100 = 1d301; together 3bf59 = bf5c; its complement is 40a3.
+/// Pseudo header c000 0201 c633 6407 0006 0017 = 1ec58. Header c000 0050 0102 0305 1111 2222 5018 01f6 and payload 6869
+/// 2100 = 1d301. Together 3bf59 = bf5c; its complement is 40a3.
 const DATA: [u8; 23] = [
     0xc0, 0x00, 0x00, 0x50, // ports
     0x01, 0x02, 0x03, 0x05, // sequence number

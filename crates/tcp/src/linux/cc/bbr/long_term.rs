@@ -1,7 +1,7 @@
 //! BBR's long-term bandwidth: the rate that a token-bucket policer lets through (`bbr_lt_bw_sampling`).
 //!
-//! Two intervals of 4 to 16 round trips with a fifth of their packets lost and the same throughput: somebody
-//! polices, and that throughput is the bandwidth for 48 round trips.
+//! Two intervals of 4 to 16 round trips with a fifth of their packets lost and the same throughput mean that somebody
+//! polices. That throughput is the bandwidth for 48 round trips.
 
 use super::{BW_UNIT, RateSample, SCALE, Sock, UNIT, bytes_per_second};
 

@@ -76,7 +76,7 @@ fn the_pipe_is_full_after_three_rounds() {
     }
 }
 
-/// TV-37, recorded on a running kernel: after a timeout cwnd is 1; the ACK of the head makes it 4 at once, then each
+/// TV-37, recorded on a running kernel: after a timeout cwnd is 1. The ACK of the head makes it 4 at once, then each
 /// ACK adds one. ssthresh stays infinite.
 #[test]
 fn an_outage_leaves_four_packets() {

@@ -160,8 +160,8 @@ pub(super) fn is_inflight_too_high(rs: &RateSample) -> bool {
     rs.lost > 0 && rs.tx_in_flight > 0 && rs.lost as u64 * 100 > u64::from(rs.tx_in_flight) * LOSS_PERCENT
 }
 
-/// Packets in flight at which the losses of a flight passed 2 %, for a packet of it: solves
-/// (lost before + x) = 2 % (in flight before + x).
+/// Packets in flight at which the losses of a flight passed 2 %, for a packet of it. Solves (lost before + x) = 2 % (in
+/// flight before + x).
 pub(super) fn inflight_at_loss(rs: &RateSample) -> u32 {
     ((inflight_at_loss_percent(rs) + 50) / 100) as u32
 }

@@ -106,7 +106,7 @@ fn the_curve_at_100_ms() {
 }
 
 /// TV-53: in a hurry K is 4316 - 3836, 0.47 s in place of 4.2 s. So near to W_max the curve is there at once, and what
-/// is left are the ACKs for each packet: cwnd / (100 - cwnd), 369 in all, which are four rounds and a part.
+/// is left are the ACKs for each packet. They are cwnd / (100 - cwnd), 369 in all, which are four rounds and a part.
 #[test]
 fn satcp_climbs_back_in_a_ninth_of_the_time() {
     let mut flow = Flow::cut_at(1_000, 100, 100_000);
@@ -160,8 +160,8 @@ fn the_curve_of_a_large_window() {
     assert_eq!(of(&windows, &rounds), [705, 747, 789, 858, 910, 948, 973, 989, 997, 1000, 1000]);
 }
 
-/// TV-28, recorded on a running kernel: HZ 250, one ACK per window, so each window starts with an empty pipe and
-/// the epoch moves with it.
+/// TV-28, recorded on a running kernel: HZ 250, one ACK per window. So each window starts with an empty pipe and the
+/// epoch moves with it.
 #[test]
 fn an_empty_pipe_moves_the_epoch() {
     let recorded = [
@@ -184,7 +184,7 @@ fn an_empty_pipe_moves_the_epoch() {
 }
 
 /// TV-29: HZ 250, ten ACKs 10 ms apart per round. A running kernel, with another phase of its jiffies, had the same
-/// windows in 51 of the rounds and was a packet off in the others.
+/// windows in 51 of the rounds. In the others it was a packet off.
 #[test]
 fn ten_acks_a_round() {
     let expected = [
@@ -294,7 +294,7 @@ fn thresholds_of_the_delay() {
     }
 }
 
-/// TV-22 (google's cubic-hystart-delay-rtt-jumps-upward): 200 ms become 240; a cwnd of 20 grows by 2 per ACK, so slow
+/// TV-22 (google's cubic-hystart-delay-rtt-jumps-upward): 200 ms become 240. A cwnd of 20 grows by 2 per ACK, so slow
 /// start ends at 36, with the ninth sample.
 #[test]
 fn a_rising_delay_ends_slow_start() {

@@ -66,7 +66,7 @@ fn the_filter_follows_a_step() {
 }
 
 /// The first ACK while a reconfiguration is near begins ProbeRtt: half a product, 41.67 packets. It takes 200 ms and a
-/// round from when no more are in flight. Then `min_rtt` is the last round trip, though it is longer, and Startup begins
+/// round from when no more are in flight. Then `min_rtt` is the last round trip, though it is longer. Startup begins
 /// with no bandwidth, but at the rate and with the window that were.
 #[test]
 fn a_reconfiguration_is_probed_and_started_anew() {
@@ -97,7 +97,7 @@ fn a_reconfiguration_is_probed_and_started_anew() {
     assert_eq!(flow.ack(76, 0, 70_000, 240), Mode::ProbeBw); // the trigger is gone
 }
 
-/// Round trips of 100 ms come down to 50 in ProbeRtt, by more than 45 ms: Startup begins with the rate of the ACK
+/// Round trips of 100 ms come down to 50 in ProbeRtt, by more than 45 ms. Startup begins with the rate of the ACK
 /// before that, a packet in 480 us. Were they 60, with none.
 #[test]
 fn a_much_shorter_path_keeps_the_bandwidth_before() {
@@ -142,7 +142,7 @@ fn the_round_trip_is_measured_every_20_s() {
     assert_eq!((flow.leocc.min_rtt_us, flow.leocc.bw.get()), (24_000, BW));
 }
 
-/// A filtered round trip of `min_rtt` and 10 ms is a queue: the rate follows the filtered bandwidth, and probing is
+/// A filtered round trip of `min_rtt` and 10 ms is a queue. The rate follows the filtered bandwidth, and probing is
 /// gentler by a fifth of a quarter: 268/256 in place of 320/256.
 #[test]
 fn a_queue_makes_it_gentle() {

@@ -134,8 +134,8 @@ impl NewReno {
             }
         } else if core.dup_acks >= core.profile.dupthresh {
             // More than dupthresh: advice has lowered it, or the guard has refused.
-            // RFC 6582, 3.2, step 1: only if the ACK covers more than `recover`. Recovery is not entered again in a window
-            // that a fast retransmit or a timeout is repairing (step 4). Without the heuristics of section 4.
+            // RFC 6582, 3.2, step 1: only if the ACK covers more than `recover`. Recovery is not entered again in a
+            // window that a fast retransmit or a timeout is repairing (step 4). Without the heuristics of section 4.
             let guards = self.partial_ack == PartialAck::Retransmits && core.profile.guards_recovery;
             if !guards || core.snd_una > self.recover {
                 self.enter(core, now);

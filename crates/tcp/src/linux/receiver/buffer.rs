@@ -169,7 +169,8 @@ mod tests {
     }
 
     /// A sender that doubles its rate from 10 packets on. A round of 160 packets wants (2 * 160 + 16) * 3 segments of
-    /// window, for which 4 MB have room. One of 320 wants (2 * 320 + 16) * 3, which take 256/162 as many bytes of buffer.
+    /// window, for which 4 MB have room. One of 320 wants (2 * 320 + 16) * 3, which take 256/162 as many bytes of
+    /// buffer.
     #[test]
     fn the_buffer_follows_what_is_read_in_a_round_trip() {
         let mut buffer = buffer();

@@ -302,7 +302,7 @@ impl AccessLink {
     }
 }
 
-/// A link's text in pieces, below it what the name at its head stands for, and so on: RATE/DELAY comes first, and what
+/// A link's text in pieces, below it what the name at its head stands for, and so on. RATE/DELAY comes first, and what
 /// the user wrote last.
 fn layers(text: &str) -> Vec<Vec<&str>> {
     let mut layers = vec![pieces(text)];

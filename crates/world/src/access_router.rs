@@ -1,8 +1,8 @@
 //! An access router that holds packets for the mobile while it is between two links (algorithms.md, 6.1).
 //!
 //! While the mobile's link is down, packets for it go into a buffer. A request from the mobile sends all of them, in
-//! FIFO order, over the tunnel to the other router or, from the router that the mobile has come to, over
-//! the link itself; a notice per flow follows the last packet.
+//! FIFO order, over the tunnel to the other router. The router that the mobile has come to sends them over the link
+//! itself. A notice per flow follows the last packet.
 
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
@@ -45,8 +45,8 @@ impl Held {
         Self { link, buffer, towards: Towards::Link, away, asked_over, drains: None, last: Vec::new() }
     }
 
-    /// The same for a router that the mobile comes to: what is held leaves `buffer` at the rate of `link`, in FIFO
-    /// order, and what comes meanwhile goes behind it (algorithms.md, 5.2, step 5). `timer` is the router's.
+    /// The same for a router that the mobile comes to. Its packets leave `buffer` at the rate of `link`, in FIFO order,
+    /// and what comes meanwhile goes behind them (algorithms.md, 5.2, step 5). `timer` is the router's.
     pub fn until_attached(link: LinkId, buffer: Buffer, asked_over: LinkId, timer: TimerId) -> Self {
         Self { drains: Some(timer), ..Self::new(link, buffer, link, asked_over) }
     }

@@ -1,5 +1,5 @@
-//! Measures of a handoff that a laboratory can take, too: when a sender sends again once the new link is up, and how
-//! much it brings through in the time that follows.
+//! Measures of a handoff that a laboratory can take, too. They are when a sender sends again once the new link is up,
+//! and how much it brings through in the time that follows.
 
 use crate::bench::mobile;
 use crate::handoff_run::Handoff;

@@ -1,23 +1,22 @@
 //! The physical bound: what no scheme can beat (docs/reference/bench.md).
 //!
-//! The later of (a) the last delivery over the old link plus its ACK's way over the new one and
-//! (b) the time at which the new link, busy from the first instant at which a packet can reach
-//! it, has carried what it must, plus the way of the last packet and of its ACK.
+//! It is the later of (a) and (b). (a) is the last delivery over the old link plus its ACK's way over the new one. (b)
+//! is the time at which the new link has carried what it must, plus the way of the last packet and of its ACK. The new
+//! link is busy from the first instant at which a packet can reach it.
 //!
-//! A scheme need not wait for the old link: it may send the last `k` packets that are still on it
-//! over the new link as well, as every fast retransmit after a move from a slow to a fast link
-//! does. So the bound is the least over `k` of the later of (a) for the packets before those and
-//! (b) with `k` packets more. Where the new link is the slower one, `k` is 0 and this is the
-//! formula of the design to the letter.
+//! A scheme need not wait for the old link. It may send the last `k` packets that are still on it over the new link as
+//! well. Every fast retransmit after a move from a slow to a fast link does so. So the bound is the least over `k` of
+//! the later of (a) for the packets before those and (b) with `k` packets more. Where the new link is the slower one,
+//! `k` is 0 and this is the formula of the design to the letter.
 
 use segue_netsim::Nanos;
 
 /// The bound in ns from completion.
 ///
-/// `old`: when needed packets reach the mobile over the old link; `must_carry`: needed packets
-/// that only the new link can bring; `brought(n)`: when the mobile has n packets over the new link
-/// at the earliest, asked for growing n only; `acknowledged(t)`: when the sender can have the ACK of a packet that
-/// reached the mobile at `t`.
+/// * `old`: when needed packets reach the mobile over the old link.
+/// * `must_carry`: needed packets that only the new link can bring.
+/// * `brought(n)`: when the mobile has n packets over the new link at the earliest, asked for growing n only.
+/// * `acknowledged(t)`: when the sender can have the ACK of a packet that reached the mobile at `t`.
 pub fn bound(
     completion: Nanos,
     old: &[Nanos],

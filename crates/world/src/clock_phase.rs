@@ -1,8 +1,8 @@
 //! Where in its tick each sender's clock stands at time zero, and when flows start.
 //!
-//! ns-2 draws the phase of every TCP agent from its generator, L'Ecuyer's MRG32k3a (Operations
-//! Research 47(1), 1999): once when the agent is made and again when the simulation begins. The
-//! reference results were made with seed 5; our seed 1 repeats them, other seeds draw anew.
+//! ns-2 draws the phase of every TCP agent from its generator, L'Ecuyer's MRG32k3a (Operations Research 47(1), 1999).
+//! It does so once when the agent is made and again when the simulation begins. The reference results were made with
+//! seed 5; our seed 1 repeats them, other seeds draw anew.
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;

@@ -1,5 +1,5 @@
-//! Schemes that act before a handoff: what the mobile of the bench does with its window, what the access routers do
-//! with its packets, what senders are told, and how long before the break (algorithms.md, 4.5 and 6.1).
+//! Schemes that act before a handoff (algorithms.md, 4.5 and 6.1). The mobile of the bench acts with its window, the
+//! access routers with its packets. Senders are told. All this comes some time before the break.
 
 use crate::access::AccessLink;
 use crate::bench::{Experiment, WIRED_DELAY};

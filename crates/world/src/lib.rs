@@ -1,9 +1,9 @@
 //! The standard bench: two access links, TCP flows, one handoff; runs, forks and their records.
 //!
-//! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its hosts and routers,
+//! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its hosts and routers.
 //! [`handoff_run`] forks a warm network at a handoff and runs it with one scheme. [`router_settings`] gives access
-//! routers ([`access_router`]) buffers. [`record`] is what a run leaves behind, [`bound`] what no run can beat,
-//! [`trace`] a run packet by packet, [`after_link_up`] what a laboratory measures of it.
+//! routers ([`access_router`]) buffers. [`record`] is what a run leaves behind, [`bound`] what no run can beat.
+//! [`trace`] is a run packet by packet, [`after_link_up`] what a laboratory measures of it.
 //!
 //! [`speed`] holds the networks of the speed measurements. [`drive`] is a mobile that travels: many handoffs in a row,
 //! [`fmip`] one download to a mobile node that hands over by FMIPv6.

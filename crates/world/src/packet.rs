@@ -83,8 +83,8 @@ impl Packet {
         }
     }
 
-    /// A message about `flow`; `last` is the packet that is unreachable, L of a notice that ends the forwarding, and
-    /// of mobility signalling the number of the message.
+    /// A message about `flow`. `last` is the packet that is unreachable, or L of a notice that ends the forwarding. For
+    /// mobility signalling it is the number of the message.
     pub fn of_signal(flow: u16, message: Signal, last: u32) -> Self {
         let segment = Segment {
             seq: last,

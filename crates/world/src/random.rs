@@ -1,7 +1,7 @@
 //! Random draws of drives, web users and notices, the same bits on every machine.
 //!
-//! Distributions are drawn by inversion with `libm`, because `rand_distr` computes with the logarithms
-//! and powers of the platform's C library, which differ between platforms in the last bit.
+//! Distributions are drawn by inversion with `libm`. `rand_distr` computes with the logarithms and powers of the
+//! platform's C library, which differ between platforms in the last bit.
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;

@@ -431,7 +431,7 @@ impl Recorder {
     }
 
     /// A copy of data has come, the first of two or the second. A second one over the new link has taken time, and
-    /// brought nothing; a first one over the old link is not what the new link carries.
+    /// brought nothing. A first one over the old link is not what the new link carries.
     pub(crate) fn joined(&mut self, now: Nanos, link: LinkId, packet: &Packet, is_first: bool) {
         let &Packet { flow, copy, .. } = packet;
         if link != self.links.new_end {
@@ -461,8 +461,8 @@ impl Recorder {
         }
     }
 
-    /// Counts what is still on the new link at `end`: flow and copy of each packet, and whether it will be the first
-    /// with its bytes.
+    /// Counts what is still on the new link at `end`. `rest` has flow and copy of each packet, and whether it will be
+    /// the first with its bytes.
     pub(crate) fn charge_rest(&mut self, end: Nanos, rest: impl Iterator<Item = (u16, u32, bool)>) {
         for (flow, copy, useful) in rest {
             if let Some(carriage) = self.take_carriage(flow, copy) {

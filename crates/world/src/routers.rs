@@ -112,8 +112,8 @@ fn with_router<W: HostObserver>(
     });
 }
 
-/// From completion until the first packet that a router held can be at the new link: the request's way, and the way
-/// over the tunnel, propagation alone. The new router may still have some of an earlier handoff.
+/// From completion until the first packet that a router held can be at the new link. It is the request's way, and the
+/// way over the tunnel, propagation alone. The new router may still have some of an earlier handoff.
 pub(crate) fn first_held<W>(
     sim: &BenchSim<W>,
     link_ids: &LinkIds,

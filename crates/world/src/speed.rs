@@ -91,8 +91,8 @@ pub fn weather(seed: u64) -> Result<u64, LinkError> {
     Ok(100 * done.count() as u64)
 }
 
-/// Simulates so many handoffs between the two cells of Chou and Shin: their round trip of 0.2 s, sojourns of 27 round
-/// trips in the mean, W_max 40, B 32, p 0.9; returns the packets newly acknowledged.
+/// Simulates so many handoffs between the two cells of Chou and Shin, and returns the packets newly acknowledged. The
+/// round trip is 0.2 s, sojourns last 27 round trips in the mean, W_max is 40, B 32, p 0.9.
 pub fn handoffs(scheme: &Scheme, count: u32) -> Result<u64, CellsError> {
     const RTT: Nanos = SECOND / 5;
     let mut stack = NS2_NEWRENO;

@@ -1,4 +1,4 @@
-//! One handoff packet by packet: every event of hosts and access links, from the first SYN or from a later
+//! One handoff packet by packet: every event of hosts and access links. It lasts from the first SYN or from a later
 //! time on to the end of the slowest transfer.
 
 use crate::bench::{AR, CN, Experiment, LinkIds, NEW, OLD};

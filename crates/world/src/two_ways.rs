@@ -2,8 +2,8 @@
 //! (docs/reference/bench.md).
 //!
 //! As in packet duplication and split bearers of 5G's PDCP (3GPP TS 38.323, 5.11 and 5.2.1), a packet goes over both
-//! links, and the end that receives it discards the second copy; or it goes over one of them. PDCP also puts packets
-//! back into their order; this does not.
+//! links or over one of them. The receiving end discards the second of two copies. PDCP also puts packets back into
+//! their order; this does not.
 
 use crate::host_observer::HostObserver;
 use crate::packet::Packet;
@@ -125,8 +125,8 @@ mod tests {
         TwoWays::new(Router::default(), Ways { leaving, coming, rates, until: 0, way: SoftWord::Split })
     }
 
-    /// Links of 1 and 3 Mbit/s, packets of one size. The old one's n-th packet brings it to n/1, the new one's to n/3 of
-    /// its rate: new at 1/3, 2/3 and, as both are equal there, 3/3; then old at 1; and again.
+    /// Links of 1 and 3 Mbit/s, packets of one size. The old one's n-th packet brings it to n/1, the new one's to n/3
+    /// of its rate. The order is new at 1/3, 2/3 and, as both are equal there, 3/3; then old at 1; and again.
     #[test]
     fn packets_are_split_by_the_rates() {
         let mut ways = splitter([1_000_000, 3_000_000]);

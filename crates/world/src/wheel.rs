@@ -30,9 +30,9 @@ impl Wheel {
         self.known[index] = (place, self.order);
     }
 
-    /// The flow whose timer comes first of those that are due at `now`: higher levels of the wheel, then the timer
-    /// that was put into its bucket last. `only`: no other flow can be due. `deadline`: of a flow. None where no kernel
-    /// has timers.
+    /// The flow whose timer comes first of those that are due at `now`. Higher levels of the wheel come first, then the
+    /// timer that was put into its bucket last. `only`: no other flow can be due. `deadline`: of a flow. None where no
+    /// kernel has timers.
     #[inline]
     pub(crate) fn first(
         &self,

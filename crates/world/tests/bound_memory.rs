@@ -13,9 +13,9 @@ fn peak_mb() -> u64 {
     kb / 1000
 }
 
-/// A hundred flows of a million packets each, all over the new link: the SYN is one of them and carried for nothing, so
-/// 99,999,900 packets of 60 ms, of which the first can be there after two wired hops of 2 ms, the last one's delay and
-/// last hop, and its ACK's way back. Eight bytes a packet would be 800 MB.
+/// A hundred flows of a million packets each, all over the new link. The SYN is one of them and carried for nothing, so
+/// 99,999,900 packets of 60 ms remain. The first can be there after two wired hops of 2 ms. The last one's delay and
+/// last hop, and its ACK's way back come on top. Eight bytes a packet would be 800 MB.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_bound_of_a_hundred_million_packets_takes_little_memory() {

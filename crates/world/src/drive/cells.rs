@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Sojourns are uniform; a handoff lets the retransmission timer expire with probability p, because its latency is
-//! drawn from one of two ranges. As in the paper's emulation, whose routers stop sending when the cost of a link
-//! rises, what is on the air when the link goes down still arrives. The round trip is that of the wires, and no link
-//! is a bottleneck.
+//! drawn from one of two ranges. As in the paper's emulation, what is on the air when the link goes down still arrives.
+//! There routers stop sending when the cost of a link rises. The round trip is that of the wires, and no link is a
+//! bottleneck.
 
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;

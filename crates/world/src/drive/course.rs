@@ -10,7 +10,7 @@ pub struct Course {
     pub bin: Nanos,
     /// Data packets new to the mobile, of all its flows, by bin. The last bin ends with the drive.
     pub packets: Vec<u32>,
-    /// The longest wait of a data packet in the queue of the access link, by bin of the time at which it was sent on;
+    /// The longest wait of a data packet in the queue of the access link, by bin of the time at which it was sent on.
     /// `None`: none was.
     pub waits: Vec<Option<Nanos>>,
     /// Payload of a packet, bytes.

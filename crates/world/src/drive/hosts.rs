@@ -1,7 +1,7 @@
 //! The web of a drive: a server with one connection per user at a time, and the users' computer.
 //!
-//! An object is one connection that the server opens and closes, as in HTTP/1.0: its handshake stands for
-//! that of the browser, whose request rides on it.
+//! An object is one connection that the server opens and closes, as in HTTP/1.0. Its handshake stands for that of the
+//! browser, whose request rides on it.
 
 use super::web::User;
 use crate::nodes::{HostObserver, SendingFlow};
@@ -47,8 +47,8 @@ pub struct WebServer {
     pub fetched: Vec<Fetched>,
 }
 
-/// Numbers of web flows: a connection has one of its own, so that what is left of an older one under way is
-/// known for what it is.
+/// Numbers of web flows. Each connection has its own, so that what is left of an older one under way is known for what
+/// it is.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowNumbers {
     /// The first one.

@@ -127,8 +127,8 @@ impl Drive {
         Ok(Self { length, networks, stays })
     }
 
-    /// Measured links that take turns, each for the next of `attached` (from the first again after the
-    /// last), with `disconnection` between them; every link under a name.
+    /// Measured links that take turns, each for the next of `attached` (from the first again after the last).
+    /// `disconnection` lies between them, and every link has a name.
     pub fn of_traces(
         length: Nanos,
         links: &[(String, AccessLink)],
@@ -157,8 +157,8 @@ impl Drive {
     }
 
     /// The class of the handoff between stay `index` and the next, where the wired way has this one-way
-    /// delay. The links count as a notice would report them: the mean rate of the last second of the
-    /// old one and of the first second of the new one, where chance has a part those of seed 1.
+    /// delay. The links count as a notice would report them. That is the mean rate of the last second of the old one
+    /// and of the first second of the new one. Where chance has a part, the rates are those of seed 1.
     pub fn class(&self, index: usize, wan_delay: Nanos) -> Option<Class> {
         let (old, new) = (self.stays.get(index)?, self.stays.get(index + 1)?);
         let place = |index: usize| Place { seed: 1, link: 1 + index as u64 };
@@ -212,9 +212,9 @@ impl Class {
 
 /// Smallest BDP that counts as large, packets `[C]`.
 ///
-/// With the paper's WAN delays (10 to 100 ms) a WCDMA path has 5.3 to 8.3 packets, always small; a WLAN
-/// cell of one or two users 11.7 to 128, always large; one of nine or ten 2.3 to 7.8 up to 50 ms, below
-/// WCDMA's, and 12.8 or more at 100 ms, so that the class of crowded to crowded depends on the WAN.
+/// With the paper's WAN delays (10 to 100 ms) a WCDMA path has 5.3 to 8.3 packets, always small. A WLAN cell of one or
+/// two users has 11.7 to 128, always large. One of nine or ten has 2.3 to 7.8 up to 50 ms, below WCDMA's, and 12.8 or
+/// more at 100 ms. So the class of crowded to crowded depends on the WAN.
 pub const LARGE_BDP: u128 = 10;
 
 /// A packet in units of 1e-6 bit: kbit/s times ns.

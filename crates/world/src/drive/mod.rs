@@ -2,9 +2,9 @@
 //! (algorithms.md, 4.8).
 //!
 //! [`cells`] is the small world of Chou and Shin: two routers, one flow, thousands of handoffs. For the rest
-//! [`mobility`] says where the mobile is and when, [`web`] what the web's users ask for; [`network`] builds
-//! the testbed with its [`hosts`], [`run`] takes the mobile through it, [`record`] is what remains,
-//! [`course`] what comes from moment to moment.
+//! [`mobility`] says where the mobile is and when, [`web`] what the web's users ask for. [`network`] builds the testbed
+//! with its [`hosts`], [`run`] takes the mobile through it. [`record`] is what remains, [`course`] what comes from
+//! moment to moment.
 
 pub mod cells;
 pub mod course;

@@ -194,8 +194,8 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     (Sim { net, nodes }, link_ids)
 }
 
-/// The access router with a buffer for the mobile. It stands for the routers of all cells: what one forwards to the
-/// next goes through a tunnel that leads back to it, and so do requests.
+/// The access router with a buffer for the mobile. It stands for the routers of all cells. Packets that one forwards to
+/// the next go through a tunnel that leads back to it, and so do requests.
 fn holding(
     net: &mut Net<Packet, DriveObserver>,
     experiment: &DriveExperiment,

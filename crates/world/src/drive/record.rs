@@ -29,8 +29,8 @@ pub struct DriveHandoff {
     pub buffer_drops: u32,
     /// From link-up until a data packet reaches the new link; `None` if none does before the next handoff.
     pub idle: Option<Nanos>,
-    /// From the first packet on, for [`RAMP`] or until the next handoff: how long that was, and how long the
-    /// new link sent data in it.
+    /// From the first packet on, for [`RAMP`] or until the next handoff. It is how long that was, and how long the new
+    /// link sent data in it.
     pub ramp: (Nanos, Nanos),
     /// Data packets that its queue dropped in that time.
     pub overshoot: u32,

@@ -15,8 +15,8 @@ use segue_handoff::{Announcement, Holder, Notice, Scheme, StartRule};
 use segue_netsim::{Nanos, Net};
 
 impl DriveExperiment {
-    /// The network at time zero with `scheme` at the senders to the mobile, which is in its first cell; for
-    /// those who take it further themselves.
+    /// The network at time zero with `scheme` at the senders to the mobile, which is in its first cell. It is for those
+    /// who take it further themselves.
     pub fn network(&self, scheme: &Scheme) -> (DriveSim, LinkIds) {
         let (mut sim, link_ids) = network::build(self, scheme);
         sim.net.observer.flows = self.flows as u16;

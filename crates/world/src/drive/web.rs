@@ -1,6 +1,6 @@
-//! Web users as the generator SURGE has them: P. Barford, M. Crovella, Generating Representative Web
-//! Workloads for Network and Server Performance Evaluation, SIGMETRICS 1998, its table of model
-//! parameters (algorithms.md, 4.8: the background of ten users).
+//! Web users as the generator SURGE has them (algorithms.md, 4.8: the background of ten users). Source: the table of
+//! model parameters of P. Barford, M. Crovella, Generating Representative Web Workloads for Network and Server
+//! Performance Evaluation, SIGMETRICS 1998.
 //!
 //! | what | distribution | parameters |
 //! |---|---|---|
@@ -12,11 +12,10 @@
 //!
 //! The values are quoted without the paper at hand and confirmed by no other source.
 //!
-//! `[C]`: a size is drawn from the body, and from the tail if it exceeds the tail's beginning, so that
-//! 3.2 % of the files are in the tail. A page is one file and the whole part of the references drawn, all
-//! asked for one after the other. Files are drawn anew each time: popularity and temporal locality,
-//! which SURGE also has, matter to caches, and there is none on the path. Each user begins with an
-//! inactive OFF time.
+//! `[C]`: a size is drawn from the body, and from the tail if it exceeds the tail's beginning. So 3.2 % of the files
+//! are in the tail. A page is one file and the whole part of the references drawn, all asked for one after the other.
+//! Files are drawn anew each time: popularity and temporal locality, which SURGE also has, matter to caches, and there
+//! is none on the path. Each user begins with an inactive OFF time.
 
 use crate::random::{Random, Stream, nanos};
 use segue_netsim::{Nanos, SECOND};

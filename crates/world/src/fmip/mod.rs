@@ -6,9 +6,9 @@
 //!                                 +--e-- NAR --d--+             c, d: 802.11g
 //! ```
 //!
-//! Data for the MN goes through its home agent, which sends to the care-of address that it knows: to PAR until a
-//! Binding Update has come from the new link. Signalling is packets with the delays and losses of their links; it is
-//! of [`segue_handoff::fmipv6`]. Encapsulation is not charged, and from the new link what the MN sends goes to HA
+//! Data for the MN goes through its home agent, which sends to the care-of address that it knows. That is PAR until a
+//! Binding Update has come from the new link. Signalling is packets with the delays and losses of their links; it is of
+//! [`segue_handoff::fmipv6`]. Encapsulation is not charged, and from the new link what the MN sends goes to HA
 //! directly.
 
 mod download;

@@ -76,15 +76,15 @@ impl<W: HostObserver> Completed<W> {
     }
 
     /// The bound given the notice where the new link's queue may drop what waits, or send later packets first, or
-    /// carries those of neighbours, or where both links carry: all that is under way at `told_at` counts as if it were
-    /// there, and the links as free.
+    /// carries those of neighbours. It is also the bound where both links carry. All that is under way at `told_at`
+    /// counts as if it were there, and the links as free.
     fn bound_at_best(&self, told: &BenchSim<W>, told_at: Nanos, reachable: Nanos) -> Nanos {
         let ids = told.net.on_links().chain(routers::held(told));
         let (coming, must_carry) = needs(told, self.targets(), there(told, told_at, ids));
         self.bound_from([reachable, told_at], &coming, must_carry, || true)
     }
 
-    /// The bound where `coming` are on their way anyhow, and links can carry others: the new one from the first of
+    /// The bound where `coming` are on their way anyhow, and links can carry others. The new link can from the first of
     /// these times on, the old one, if it takes any, from the second on. `fates` says of each packet that the new link
     /// will send whether it comes out.
     fn bound_from(

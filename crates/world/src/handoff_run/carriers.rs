@@ -188,8 +188,8 @@ impl<W: HostObserver> Completed<W> {
         Closing { at, room: self.room(link), entries: open / each + 2 }
     }
 
-    /// When an ACK can be with the sender that the receiver can send at `at`, or later over a link that opens later:
-    /// the link is the one that carries when the ACK comes to where the ways part.
+    /// When an ACK can be with the sender that the receiver can send at `at`, or later over a link that opens later.
+    /// The link is the one that carries when the ACK comes to where the ways part.
     pub(super) fn acknowledged(&self, at: Nanos) -> Nanos {
         let before = self.before_fork();
         let over = |link: usize| {

@@ -209,8 +209,8 @@ impl<W: HostObserver> Completed<W> {
         (sim, link_ids)
     }
 
-    /// The mobile does what its scheme has it do for all connections when the link is there: those that it receives, and
-    /// those that it sends on.
+    /// When the link is there, the mobile does what its scheme has it do for all connections. It receives on some, and
+    /// sends on others.
     fn act_at_mobile(&self, sim: &mut BenchSim<W>, link_ids: &LinkIds, scheme: &Scheme) {
         let experiment = &self.fork.experiment;
         let window_rule = lead::window_rule(experiment, scheme);

@@ -1,5 +1,5 @@
-//! One warm-up for many experiments: until the handoff begins nothing passes over the new link, so that runs towards
-//! other links, of other kinds and other schemes can begin with the same network (docs/guide/sweep.md).
+//! One warm-up for many experiments (docs/guide/sweep.md). Until the handoff begins nothing passes over the new link.
+//! So runs towards other links, of other kinds and other schemes can begin with the same network.
 
 use super::follower::Follower;
 use super::fork::{Fork, lay_new_link};
@@ -10,8 +10,8 @@ use segue_handoff::Scheme;
 use std::sync::Arc;
 
 impl Experiment {
-    /// Whether all is alike that a network shows before a handoff begins: the old link, the hops that are no access
-    /// links, the flows, their stack, and the seed.
+    /// Whether all is alike that a network shows before a handoff begins. That is the old link, the hops that are no
+    /// access links, the flows, their stack, and the seed.
     pub fn shares_warm_up(&self, other: &Self) -> bool {
         self.flows == other.flows
             && self.seed == other.seed

@@ -14,8 +14,8 @@ use segue_netsim::Nanos;
 const LOOKS: Nanos = 100_000_000;
 
 impl<W: HostObserver> Handoff<W> {
-    /// Takes a copy of the network as it is when the transfer has ended to where all has come that counts; not if
-    /// another handoff is to follow.
+    /// Takes a copy of the network as it is when the transfer has ended to where all has come that counts. It does not
+    /// if another handoff is to follow.
     pub(super) fn run_traffic(
         &self,
         sim: &BenchSim<W>,

@@ -229,8 +229,8 @@ impl Correspondent {
             && flow.sender.is_established()
             && !pends
         {
-            // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
-            // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).
+            // The ACK that tells of a handoff mostly also acknowledges what came before the break. Whether a timeout
+            // preceded it is asked of the time before it (algorithms.md 4.3 [C]).
             let View { timeouts_since_ack, srtt_before, .. } = before;
             let view = View { timeouts_since_ack, srtt_before, ..flow.sender.view() };
             return self.advise(net, index, &notice, &view, claimed.as_ref());
@@ -294,7 +294,7 @@ impl Correspondent {
         let now = net.now();
         let index = usize::from(timer.0 - self.first.1);
         let mut expired = false;
-        // A flow's timer fires at its deadline or before: if nothing else happens now, no other flow is due, unless a
+        // A flow's timer fires at its deadline or before. If nothing else happens now, no other flow is due, unless a
         // claim has sent for it.
         let is_alone = self.claim.is_none() && net.next_event() != Some(now);
         let only = is_alone.then_some(index);

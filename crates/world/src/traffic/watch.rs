@@ -343,8 +343,8 @@ mod tests {
         assert_eq!(video.delays.quantile(0.5), Some(0.0595));
     }
 
-    /// From T at 1 s nothing comes for 300 ms, then for 200 ms, which is no stall; after 2 s more the user has all and
-    /// asks for nothing for 5 s; then nothing ever comes, and 12 s is when the counted time ends.
+    /// From T at 1 s nothing comes for 300 ms, then for 200 ms, which is no stall. After 2 s more the user has all and
+    /// asks for nothing for 5 s. Then nothing ever comes, and 12 s is when the counted time ends.
     #[test]
     fn waits_of_more_than_200_ms_are_stalls() {
         let mut watch = watch(Class::Page, None);
@@ -361,8 +361,8 @@ mod tests {
         assert_eq!(page.late, 0);
     }
 
-    /// Two handoffs in a run, the second at 3 s: what was asked for before it is the first one's, whenever it comes, and
-    /// of a stall each has its part.
+    /// Two handoffs in a run, the second at 3 s. Data that was asked for before it is the first one's, whenever it
+    /// comes, and of a stall each has its part.
     #[test]
     fn each_handoff_has_its_part_of_the_time() {
         let mut watch = watch(Class::Video, Some(20 * MS));

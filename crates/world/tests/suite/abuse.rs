@@ -1,5 +1,5 @@
-//! Attacks by a mobile, or by somebody on its path, with notices that are not true: nothing that a sender need fear
-//! (algorithms.md, 4.3, "abuse guard"; docs/reference/wire.md).
+//! Attacks by a mobile, or by somebody on its path, with notices that are not true. They are nothing that a sender need
+//! fear (algorithms.md, 4.3, "abuse guard"; docs/reference/wire.md).
 
 use crate::support::{MS, experiment, ms, scheme, scheme_with, stack};
 use proptest::prelude::*;
@@ -178,9 +178,9 @@ fn in_all(kernel: &str, setting: (u64, usize), seeds: &[u64], scheme: &Scheme, l
     [all(|minute| minute.mobile), all(|minute| minute.cross)]
 }
 
-/// A liar on Linux against the same mobile that says nothing: Enhanced TCP, too, which has no guard, and whose
-/// windows a notice without an outage never raises. (One that tells the truth so often has the window of the link
-/// alone, less than the path's, and brings less.) All seeds together.
+/// A liar on Linux against the same mobile that says nothing. Enhanced TCP is here, too: it has no guard, and a notice
+/// without an outage never raises its windows. (One that tells the truth so often has the window of the link alone,
+/// less than the path's, and brings less.) All seeds together.
 #[test]
 fn on_linux_a_lie_brings_and_costs_five_percent_at_most() {
     for setting in [(2_000, 1), (50_000, 3)] {
@@ -194,8 +194,8 @@ fn on_linux_a_lie_brings_and_costs_five_percent_at_most() {
     }
 }
 
-/// A claim (`near`) raises the window without an outage, too, so that any notice may bring more than silence does where
-/// the flow is starved, the true one first. A lie brings no more than the better of truth and silence, and the others lose
+/// A claim (`near`) raises the window without an outage, too. So any notice may bring more than silence does where the
+/// flow is starved, the true one first. A lie brings no more than the better of truth and silence, and the others lose
 /// 5 % at most against silence. All seeds together; the rule was made on the first ten.
 #[test]
 fn on_linux_a_claim_that_lies_brings_and_costs_five_percent_at_most() {
@@ -247,8 +247,8 @@ fn the_guard_matters() {
     assert!(left < 0.8 * others, "{left} {others}");
 }
 
-/// Where so many share the wide area that the resent head is often dropped, too, a burst after the first or the second
-/// expiry is a way to take from the others; after the third it is none: the aggressive variant is TCP-HO, to the
+/// So many share the wide area that the resent head is often dropped, too. There a burst after the first or the second
+/// expiry is a way to take from the others. After the third it is none: the aggressive variant is TCP-HO, to the
 /// packet.
 #[test]
 fn congestion_lets_no_burst_out() {
@@ -307,8 +307,8 @@ fn holds_within_five_percent(name: &str, setting: Setting, lie: Link, seeds: &[u
 }
 
 /// Where slow start without a bound would end in timeout after timeout, each the occasion of the next lie. Without the
-/// trial others lose a sixth there, over twenty seeds; with it congestion refutes the first lie, and the next are
-/// worth what was found.
+/// trial others lose a sixth there, over twenty seeds. With it congestion refutes the first lie, and the next are worth
+/// what was found.
 #[test]
 fn a_lie_is_believed_once() {
     let setting = (2_000, 1, 100);

@@ -72,8 +72,8 @@ fn the_measures_are_those_of_the_trace() {
     }
 }
 
-/// The purpose of a notice, on the stack that the laboratory's results are held against: after an outage that Linux's
-/// timer has backed off over, a sender that hears sends within a round trip and uses the link at once.
+/// The purpose of a notice, on the stack that the laboratory's results are held against. After an outage that Linux's
+/// timer has backed off over, a sender that hears sends within a round trip. It uses the link at once.
 #[test]
 fn after_an_outage_the_notice_brings_the_flow_back() {
     let e = Experiment {

@@ -1,5 +1,5 @@
-//! The mobile alone on the bench (docs/reference/mobile.md): what it sends after an outage and what a sender makes of
-//! it, how it bounds its windows, and that it harms nobody.
+//! The mobile alone on the bench (docs/reference/mobile.md). It shows what the mobile sends after an outage and what a
+//! sender makes of it. It also shows how the mobile bounds its windows, and that it harms nobody.
 
 use crate::support::*;
 use proptest::prelude::*;
@@ -42,9 +42,9 @@ fn sent_by_mobile(trace: &Trace) -> impl Iterator<Item = (Nanos, &Packet)> {
     })
 }
 
-/// Messages about the last four ACK numbers, three each, the newest first; ACKs of one octet behind the older numbers,
-/// the oldest first; then three ACKs. All ACKs echo nothing. The sender sends again as soon as the message about its
-/// first packet is there.
+/// Messages about the last four ACK numbers, three each, the newest first. Then come ACKs of one octet behind the older
+/// numbers, the oldest first, and three ACKs. All ACKs echo nothing. The sender sends again as soon as the message
+/// about its first packet is there.
 #[test]
 fn a_sender_of_linux_resumes_at_once() {
     let (at, down) = (8 * SECOND, 10 * SECOND);

@@ -1,9 +1,9 @@
 //! The bench of docs/reference/bench.md, against times worked out by hand.
 //!
-//! The bench is looked at from outside: a handoff at T = 0 puts everything on the new link, and
-//! `after-ack` with P packets tells when the cumulative ACK of packet P reaches the sender. The SYN is
-//! packet 0. Times are in ms; the comments add them up hop by hop. A packet of 1500 bytes takes
-//! 0.12 ms on a wired hop and 0.024 ms on the last one, one of 40 bytes 0.0032 and 0.00064 ms.
+//! The bench is looked at from outside. A handoff at T = 0 puts everything on the new link. `after-ack` with P packets
+//! tells when the cumulative ACK of packet P reaches the sender. The SYN is packet 0. Times are in ms; the comments add
+//! them up hop by hop. A packet of 1500 bytes takes 0.12 ms on a wired hop and 0.024 ms on the last one, one of 40
+//! bytes 0.0032 and 0.00064 ms.
 
 use crate::support::*;
 use segue_netsim::{Nanos, SECOND};
@@ -144,8 +144,8 @@ fn what_finds_the_queue_full_is_dropped() {
         let dropped = twin.drops();
         assert_eq!(dropped.len(), drops, "{flows} flows: {dropped:?}");
         for (at, flow, seq) in dropped {
-            // The first of all is being sent since 4.24 ms after it left, the next eleven came within
-            // 60 ms: only the last flow's last two find ten there.
+            // The first of all is being sent since 4.24 ms after it left, and the next eleven came within 60 ms. So
+            // only the last flow's last two find ten there.
             assert_eq!(flow, 3);
             assert!(seq == 2 || seq == 3);
             assert!(at < ms(711.21408 + 60.0));
@@ -242,8 +242,8 @@ fn bbm_moves_to_the_new_link_at_completion() {
 /// The ACK's way over 200kbit/300ms.
 const ACK_WAY_SLOW: f64 = LAST_ACK + 1.6 + 300.0 + WIRED_ACK;
 
-/// At 127 ms three packets are on their way to R (the connection stands since 126.11408 ms): the new
-/// link can be busy at once and carries those and a hundred more.
+/// At 127 ms three packets are on their way to R (the connection stands since 126.11408 ms). The new link can be busy
+/// at once and carries those and a hundred more.
 #[test]
 fn bound_towards_a_slow_link_with_packets_at_the_router() {
     let record = run(&experiment("6400kbit/9ms", "200kbit/300ms"), 127 * MS, &scheme("sack"));
@@ -279,8 +279,8 @@ fn bound_counts_what_a_disconnection_loses() {
 
 /// 200kbit/300ms to 6400kbit/9ms at 0.8 s: three packets arrive over the old link at 1075.478,
 /// 1135.478 and 1195.478 ms. Design: the later of the last of them plus its ACK's way, 408.5 ms, and of
-/// a hundred packets, 213.6 ms. But nobody is bound to wait: with all three sent again over the new link
-/// it is 219.2 ms (bound.rs says why that is the bound).
+/// a hundred packets, 213.6 ms. But nobody is bound to wait. With all three sent again over the new link it is 219.2 ms
+/// (bound.rs says why that is the bound).
 #[test]
 fn bound_towards_a_fast_link_may_bypass_the_old_one() {
     let e = experiment("200kbit/300ms", "6400kbit/9ms");
@@ -297,7 +297,7 @@ fn bound_towards_a_fast_link_may_bypass_the_old_one() {
 }
 
 /// 6400kbit/9ms to 200kbit/300ms at 150 ms: the ACK of the first two packets is on the old link. The sender hears it at
-/// 156.18512 ms and sends three packets; the first ACK over the new link finds that link idle, with 97 packets to go.
+/// 156.18512 ms and sends three packets. The first ACK over the new link finds that link idle, with 97 packets to go.
 #[test]
 fn bound_given_the_notice_counts_what_is_sent_before_it() {
     let notice = NoticeMode::InBand { lost: 0 };
@@ -319,8 +319,8 @@ fn bound_given_the_notice_counts_what_is_sent_before_it() {
     assert_eq!(run(&late, 150 * MS, &scheme("sack")).bound_told, ms(told));
 }
 
-/// At 127 ms three packets are on their way to R: the new link has sent them long before the notice is there, and
-/// carries the hundred that follow.
+/// At 127 ms three packets are on their way to the router. The new link has sent them long before the notice is there,
+/// and carries the hundred that follow.
 #[test]
 fn bound_given_the_notice_counts_what_is_under_way() {
     let notice = NoticeMode::InBand { lost: 0 };
@@ -369,14 +369,14 @@ fn bound_given_the_notice_is_for_those_who_wait_for_it() {
 fn a_measured_link_sends_at_its_opportunities() {
     let path = file("every10.down", "10\n");
     let new = format!("trace:{path},delay=20ms");
-    // SYN at the router at 4.0064; opportunity at 10; at the mobile at 30.00064; its ACK at 130.00064,
-    // at the uplink 0.00064 later; opportunity at 140.
+    // SYN at the router at 4.0064; opportunity at 10; at the mobile at 30.00064. Its ACK at 130.00064, at the uplink
+    // 0.00064 later; opportunity at 140.
     let established = 140.0 + 20.0 + WIRED_ACK;
     assert_eq!(acked(&new, 1, 1), ms(established)); // 164.0064
     // Three packets at the router from 168.2464 on: 170, 180, 190. The second's ACK goes at 210.
     assert_eq!(acked(&new, 1, 2), ms(210.0 + 20.0 + WIRED_ACK)); // 234.0064
-    // The third would wait until 310.024; packet 4, sent at 234.0064, goes at 240 and ends the wait at
-    // 260.024: the ACK of both leaves at 270.
+    // The third would wait until 310.024. Packet 4, sent at 234.0064, goes at 240 and ends the wait at 260.024: the ACK
+    // of both leaves at 270.
     assert_eq!(acked(&new, 1, 4), ms(270.0 + 20.0 + WIRED_ACK));
     assert_eq!(acked(&new, 1, 5), ms(270.0 + 20.0 + WIRED_ACK));
 }
@@ -387,8 +387,8 @@ fn small_packets_share_an_opportunity() {
     let down = file("two.down", "10\n1000\n");
     let up = file("fine.up", "1\n");
     let new = format!("trace:{down},up={up},delay=20ms");
-    // Flow 1's SYN follows flow 0's on the last hop; its ACK goes at 131 like the other's and follows it
-    // over the first wired hop.
+    // Flow 1's SYN follows flow 0's on the last hop. Its ACK goes at 131 like the other's and follows it over the first
+    // wired hop.
     assert_eq!(acked(&new, 1, 1), ms(131.0 + 20.0 + WIRED_ACK));
     assert_eq!(acked(&new, 2, 1), ms(131.0 + 20.0 + WIRED_ACK + 0.0032));
     // Data fill an opportunity each: 1000, 1010 and 2000. The delayed ACK of the first two: 1011.
@@ -420,8 +420,8 @@ fn a_delay_trace_is_followed() {
     let new = format!("trace:{path},delay-trace={delays}");
     // SYN leaves at 10 (20 ms), its ACK at 140 (40 ms).
     assert_eq!(acked(&new, 1, 1), ms(140.0 + 40.0 + WIRED_ACK));
-    // Data are at the router at 188.2464 + 0.12 k: they leave at 190 (40 ms), 200 and 210 (20 ms); the
-    // one that left first is not overtaken: all arrive from 230 on. ACK of the second at 240.
+    // Data are at the router at 188.2464 + 0.12 k. They leave at 190 (40 ms), 200 and 210 (20 ms). The one that left
+    // first is not overtaken: all arrive from 230 on. ACK of the second at 240.
     assert_eq!(acked(&new, 1, 2), ms(240.0 + 20.0 + WIRED_ACK));
     // `start` shifts both: the delay at t is that of t + 100 ms.
     let shifted = format!("trace:{path},delay-trace={delays},start=100ms");
@@ -537,8 +537,8 @@ fn a_notice_is_subject_to_the_queue() {
     );
 }
 
-/// Two notices in a row repeat an ACK: a scheme that has nothing to do at this handoff shows that they
-/// count as no duplicate ACKs, or limited transmit would send two packets more.
+/// Two notices in a row repeat an ACK. A scheme that has nothing to do at this handoff shows that they count as no
+/// duplicate ACKs. Otherwise limited transmit would send two packets more.
 #[test]
 fn a_notice_is_no_duplicate_ack() {
     let mut compared = 0;

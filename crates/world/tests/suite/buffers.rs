@@ -42,7 +42,7 @@ fn reached(trace: &Trace, from: Nanos) -> Vec<u32> {
 }
 
 /// With room for all, what waited at the old router and what came later reaches the mobile in FIFO order over the new
-/// link; only what was already on the air is lost, and the sender times out on nothing.
+/// link. Only what was already on the air is lost, and the sender times out on nothing.
 #[test]
 fn the_previous_router_forwards_what_it_holds() {
     let e = short("2mbit/20ms", "2mbit/20ms");
@@ -153,8 +153,8 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 proptest! {
     #![proptest_config(cases(8))]
 
-    /// Every packet that a host has sent since the beginning has come, was dropped by a queue, overflowed a buffer,
-    /// was lost with the link, or is under way: at every moment of a run.
+    /// It holds at every moment of a run, for every packet that a host has sent since the beginning. The packet has
+    /// come, was dropped by a queue, overflowed a buffer, was lost with the link, or is under way.
     #[test]
     fn packets_are_conserved(
         experiment in any_experiment(),

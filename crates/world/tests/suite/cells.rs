@@ -46,8 +46,8 @@ fn case(buffer: u32, slow: bool, name: &str) -> (u32, u32, u32, Option<Nanos>) {
 const ROOM: u32 = 41;
 const TOO_SMALL: u32 = 32;
 
-/// Row 1 of 6.3: neither timeout nor overflow. Without PHAS nothing happens at all; with it one round trip is lost,
-/// as all ACKs but one are: the window of 40 then opens at once.
+/// Row 1 of 6.3: neither timeout nor overflow. Without PHAS nothing happens at all. With it one round trip is lost, as
+/// all ACKs but one are: the window of 40 then opens at once.
 #[test]
 fn no_timeout_no_overflow() {
     for name in ["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"] {
@@ -55,7 +55,7 @@ fn no_timeout_no_overflow() {
     }
 }
 
-/// Row 1, below W_max: a window of ACKs doubles cwnd in slow start, the one ACK of PHAS adds a packet, so that every
+/// Row 1, below W_max: a window of ACKs doubles cwnd in slow start. The one ACK of PHAS adds a packet, so that every
 /// window beyond is reached one round trip later.
 #[test]
 fn suppression_costs_one_round_trip_of_growth() {
@@ -195,8 +195,8 @@ fn what_cannot_be_simulated_says_so() {
 proptest! {
     #![proptest_config(cases(4))]
 
-    /// Every data packet is delivered, dropped by a buffer, or under way; the same seed gives the same record,
-    /// watched or not; and every handoff ends with a sender that sends.
+    /// Every data packet is delivered, dropped by a buffer, or under way. The same seed gives the same record, watched
+    /// or not. Every handoff ends with a sender that sends.
     #[test]
     fn packets_are_conserved(
         buffer in 1u32..60, slow_ppm in 0u32..=1_000_000, window in 2u32..60, seed: u64, floor in 200u64..1500,

@@ -65,7 +65,7 @@ fn a_course_has_all_data_and_a_stall_for_each_gap() {
     assert_eq!(e.run(&scheme("newreno")), record);
 }
 
-/// One cell of 1 Mbit/s without handoffs: 1448 of 1500 bytes are data, so 965 kbit/s at most, and a flow alone comes
+/// One cell of 1 Mbit/s without handoffs. 1448 of 1500 bytes are data, so 965 kbit/s at most, and a flow alone comes
 /// within 3 % of that in two minutes.
 #[test]
 fn a_parked_mobile_fills_its_link() {
@@ -76,8 +76,8 @@ fn a_parked_mobile_fills_its_link() {
     assert!(record.handoffs.is_empty() && record.cross_bytes.is_empty() && record.web.is_empty());
 }
 
-/// The old link is gone at 10 s, the new one is up at 13 s: what was under way is lost, nothing comes in between, and
-/// the flow goes on.
+/// The old link is gone at 10 s, the new one is up at 13 s. Data under way is lost, nothing comes in between, and the
+/// flow goes on.
 #[test]
 fn a_handoff_loses_what_is_on_the_old_link() {
     let e =
@@ -128,7 +128,7 @@ fn a_drive_repeats_to_the_byte_and_seeds_differ() {
     assert_ne!(again(1), again(2));
 }
 
-/// Both flows share a wide area of 10 Mbit/s: together they cannot have more, and the cross traffic, whose end does not
+/// Both flows share a wide area of 10 Mbit/s. Together they cannot have more, and the cross traffic, whose end does not
 /// move, has most of it.
 #[test]
 fn cross_traffic_and_web_share_the_wide_area() {
@@ -194,9 +194,9 @@ proptest! {
     }
 }
 
-/// The ACK that carries the notice acknowledges what came before the break, whose own ACKs were lost: TCP-HO's guard
-/// asks of the time before that ACK. With three seconds without a link a timeout always comes first, and what is
-/// resent at once is there a round trip after link-up; regular TCP waits for its timer.
+/// The ACK that carries the notice acknowledges what came before the break, whose own ACKs were lost. TCP-HO's guard
+/// asks of the time before that ACK. With three seconds without a link a timeout always comes first, and what is resent
+/// at once is there a round trip after link-up. Regular TCP waits for its timer.
 #[test]
 fn the_ack_that_tells_does_not_refuse_its_own_notice() {
     let idle = |name: &str| {
@@ -215,7 +215,7 @@ fn the_ack_that_tells_does_not_refuse_its_own_notice() {
 }
 
 /// Ten seconds without a link, 39 times: the time stamp that comes with a notice is of before the break. As an RTT
-/// sample it would make an RTO of 30 s, and the next drop that no duplicate ACKs mend would silence the flow for
+/// sample it would make an RTO of 30 s. The next drop that no duplicate ACKs mend would then silence the flow for
 /// several stays.
 #[test]
 fn the_ack_that_tells_is_no_round_trip() {
@@ -228,15 +228,15 @@ fn the_ack_that_tells_is_no_round_trip() {
         let record = e.run(&scheme("tcp-ho"));
         record.handoffs.iter().map(|handoff| handoff.idle.unwrap_or(12 * SECOND)).collect::<Vec<_>>()
     };
-    // A round trip is 40 ms, the wide area's queue takes 24 ms; a head that it drops goes again after an RTO of 0.23
-    // s plus what of the round trip varies.
+    // A round trip is 40 ms, the wide area's queue takes 24 ms. A head that it drops goes again after an RTO of 0.23 s
+    // plus what of the round trip varies.
     let without = idle("off");
     assert!(without.iter().all(|&idle| idle < SECOND / 2), "{without:?}");
     assert!(idle("on").iter().any(|&idle| idle > SECOND));
 }
 
 /// Three cells with three seconds between them. With a buffer at the router nothing but what was on the air is lost, at
-/// either router; a buffer of one packet drops the rest; and one that never has anything to hold changes nothing.
+/// either router. A buffer of one packet drops the rest. One that never has anything to hold changes nothing.
 #[test]
 fn a_router_with_a_buffer_keeps_what_comes_meanwhile() {
     let stays = [(0, 10, 1000, 20), (13, 30, 1000, 20), (33, 50, 1000, 20)];

@@ -183,7 +183,7 @@ fn a_sender_that_hears_half() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 5))]
 
-    /// Any delays, any buffer, any stack, any loss of signalling: packets are conserved, nothing beyond the buffer is
+    /// Any delays, any buffer, any stack, any loss of signalling. Packets are conserved, nothing beyond the buffer is
     /// sent in a handoff, and equal input gives equal output.
     #[test]
     fn conservation(

@@ -35,8 +35,8 @@ fn way_of_the_ack() -> Nanos {
 /// A round trip of 308 ms, the five packets of the queue and one more of 60 ms each, and the ACK.
 const IN_TIME: &str = "680ms";
 
-/// A path's round trip and what its queue holds ahead, everything that was sent has arrived when the link goes, and
-/// the sender goes on as it was the very instant at which the opening is heard.
+/// The window closes a path's round trip and what its queue holds ahead. Everything that was sent has arrived when the
+/// link goes. The sender goes on as it was the very instant at which the opening is heard.
 #[test]
 fn foreseen_in_time_it_costs_nothing_but_the_outage() {
     let freeze = scheme_with("freeze", &[("warn", IN_TIME)]);
@@ -69,8 +69,8 @@ fn foreseen_in_time_it_costs_nothing_but_the_outage() {
     }
 }
 
-/// Foreseen one round trip ahead, as by default, or later: what still waited before the old link is lost and sent
-/// again, but no timer expires and no window is cut.
+/// Foreseen one round trip ahead, as by default, or later. Packets that still waited before the old link are lost and
+/// sent again, but no timer expires and no window is cut.
 #[test]
 fn foreseen_late_it_costs_packets_and_no_timeout() {
     let lost = |warn: &str| {
@@ -160,8 +160,9 @@ fn through(cells: &[Cell], last: Nanos, cross: usize, scheme: &Scheme, stack_nam
     e.run(scheme)
 }
 
-/// A sender hears of the last cell when its timer expires or its next probe is answered, whatever has become of the
-/// closing and the opening: 64 s at most with FreeBSD's back-off, and a round trip through a full queue.
+/// A sender hears of the last cell when its timer expires or its next probe is answered. It matters not what has become
+/// of the closing and the opening. That takes 64 s at most with FreeBSD's back-off, and a round trip through a full
+/// queue.
 const LONGEST_WAIT: Nanos = 66 * SECOND;
 
 fn goes_on(cells: &[Cell], cross: usize, scheme: &Scheme, stack: &str) -> Result<(), TestCaseError> {
@@ -179,8 +180,9 @@ fn goes_on(cells: &[Cell], cross: usize, scheme: &Scheme, stack: &str) -> Result
 proptest! {
     #![proptest_config(cases(3))]
 
-    /// Closed early, late, not at all; the opening lost with a cell of a few ms; no time between two cells; queues so
-    /// short that the window closes in fast recovery, outages so long that it closes in RTO recovery.
+    /// The window closes early, late, or not at all. The opening is lost with a cell of a few ms. There is no time
+    /// between two cells. Queues are so short that the window closes in fast recovery, outages so long that it closes
+    /// in RTO recovery.
     #[test]
     fn no_drive_deadlocks(
         cells in proptest::collection::vec(

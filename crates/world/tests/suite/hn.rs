@@ -85,7 +85,8 @@ fn lost_copies() {
     assert!(none.transfer < reno.transfer && one.transfer < reno.transfer);
 }
 
-/// 5.2, step 5: what is held leaves at the rate of the link, in FIFO order, and none of it is dropped in the queue of a slow one.
+/// 5.2, step 5: packets that are held leave at the rate of the link, in FIFO order. None is dropped in the queue of a
+/// slow one.
 #[test]
 fn a_slow_link_drops_nothing_of_what_was_held() {
     let e = Experiment {

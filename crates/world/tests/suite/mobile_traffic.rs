@@ -1,4 +1,4 @@
-//! Schemes that act at the mobile (docs/reference/mobile.md, Freeze-TCP) beside applications and uploads: they act for
+//! Schemes that act at the mobile (docs/reference/mobile.md, Freeze-TCP) beside applications and uploads. They act for
 //! all that the mobile receives, and for its own data as the agent does.
 
 use crate::support::{Lot, MS, cases, experiment, run, scheme, scheme_with, stack};
@@ -72,9 +72,9 @@ fn lost_packets_leave_plain_tcp() {
     assert_eq!(run(&e, 5 * SECOND, &silent), run(&e, 5 * SECOND, &scheme("sack")));
 }
 
-/// Freeze-TCP closes the windows of all downloads before the break, so that no timer backs off: they go on as soon as the
-/// window is open. 200 ms before it the link brings all that it holds, a round trip of 26 ms and the ten packets of its
-/// queue. Uploads are not frozen.
+/// Freeze-TCP closes the windows of all downloads before the break, so that no timer backs off. They go on as soon as
+/// the window is open. 200 ms before it the link brings all that it holds, a round trip of 26 ms and the ten packets of
+/// its queue. Uploads are not frozen.
 #[test]
 fn all_windows_close_before_a_break() {
     let gap = 3 * SECOND;
@@ -154,9 +154,9 @@ const HANDOFFS: usize = 120;
 /// Stalls of a packet's time are chance, as is a frame that comes before or after another's packets.
 const NOISE: f64 = 0.1;
 
-/// Over random handoffs and traffic three of four are no worse than with plain TCP, by the time of the long transfers and
-/// by the stalls of each class. Single ones may be: whoever sends at another time meets another queue. `same_link`: the
-/// mobile comes back to it, and so much is harm.
+/// Over random handoffs and traffic three of four are no worse than with plain TCP. They are judged by the time of the
+/// long transfers and by the stalls of each class. Single ones may be: whoever sends at another time meets another
+/// queue. `same_link`: the mobile comes back to it, and so much is harm.
 fn is_no_harm(names: &[&str], stack_name: &str, kind: impl Fn(&mut Lot) -> Kind, same_link: Option<f64>) {
     let mut lot = Lot(11);
     let mut all: Vec<[Vec<f64>; 2]> = vec![Default::default(); names.len()];

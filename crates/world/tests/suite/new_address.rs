@@ -26,16 +26,16 @@ fn data_sent(trace: &Trace, from: Nanos) -> Vec<(Nanos, u32)> {
     sent.collect()
 }
 
-/// From end to end over idle links: two wired hops of 100 Mbit/s and 2 ms, the access link of 8 Mbit/s and 20 ms, the
-/// last hop of 500 Mbit/s.
+/// From end to end over idle links. Two wired hops have 100 Mbit/s and 2 ms, the access link 8 Mbit/s and 20 ms, the
+/// last hop 500 Mbit/s.
 fn one_way(bytes: Nanos) -> Nanos {
     let bits = 8 * bytes;
     2 * (bits * 10 + 2 * MS) + bits * 125 + 20 * MS + bits * 2
 }
 
-/// SYN, SYN-ACK and ACK of 40 bytes each take 24.04704 ms: data comes from the 72.14112th ms on, and where the receiver
-/// delays its ACK by 100 ms, so much later. The sender begins as
-/// it did at the start, and brings what the receiver lacks.
+/// SYN, SYN-ACK and ACK of 40 bytes each take 24.04704 ms. So data comes from the 72.14112th ms on, and where the
+/// receiver delays its ACK by 100 ms, so much later. The sender begins as it did at the start, and brings what the
+/// receiver lacks.
 #[test]
 fn data_comes_after_a_handshake() {
     assert_eq!(one_way(40), ms(24.04704));

@@ -32,8 +32,8 @@ fn messages(trace: &Trace, up: Nanos) -> (Vec<Nanos>, Nanos) {
     (sent, heard)
 }
 
-/// Two round trips of 26 ms and 20 ms after the notice, then 75 ms apart, and none once something has come: seven take
-/// back the five doublings of ten seconds and two.
+/// They come two round trips of 26 ms and 20 ms after the notice, then 75 ms apart, and none once something has come.
+/// Seven take back the five doublings of ten seconds and two.
 #[test]
 fn a_sender_of_which_nothing_comes_is_reminded() {
     let due = [72, 147, 222, 297, 372, 522, 822].map(|ms| ms * MS);

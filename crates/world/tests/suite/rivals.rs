@@ -46,7 +46,7 @@ fn a_schedule_has_the_longer_path_measured_at_once() {
     }
 }
 
-/// Links that are reconfigured by a clock, here without any change: the schedule has it from the link, as if the user
+/// Links that are reconfigured by a clock, here without any change. The schedule has it from the link, as if the user
 /// had given it, before the handoff and after. Without the clock, or where nothing is known, it is another run.
 #[test]
 fn a_schedule_has_the_clock_of_the_link() {

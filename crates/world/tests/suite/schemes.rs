@@ -79,10 +79,10 @@ fn a1_case_3() {
     assert_eq!(floor(&mut twin), floored);
     assert_eq!(twin.deadline(0), Some(10_900 * MS + floored));
     no_spurious_timeout(&e, 10_900, "etcp:a1");
-    // Packets lost before are repaired as ever: one packet of what is outstanding was dropped before T, and the third
-    // packet behind it to arrive brings the third duplicate ACK. That is 326 over the old link, after 325 and, over
-    // the new one, 327, so its ACK has one SACK block. 48 bytes take 0.000768, 1.92 and 2 * 0.00384 ms on their hops,
-    // are 300 and 2 * 2 ms under way between them, and wait for no other ACK.
+    // Packets lost before are repaired as ever. One packet of what is outstanding was dropped before T, and the third
+    // packet behind it to arrive brings the third duplicate ACK. That is 326 over the old link, after 325 and, over the
+    // new one, 327, so its ACK has one SACK block. 48 bytes take 0.000768, 1.92 and 2 * 0.00384 ms on their hops, are
+    // 300 and 2 * 2 ms under way between them, and wait for no other ACK.
     let (twin, _) = both(&e, 10_900 * MS, "etcp:a1");
     let before = twin.sim.net.observer.events.iter().filter(|&&(at, ..)| at < 10_900 * MS);
     let lost: Vec<u32> = before
@@ -143,9 +143,9 @@ fn a1_needs_a_longer_round_trip() {
 }
 
 /// Choices that algorithms.md leaves to the reader in 9.5, at the narrated handoff of case 1. The RTO that is kept
-/// until the first sample, 553 ms, is shorter than the new round trip of 661 ms; here the sample is long in coming
-/// (the segment that is timed is dropped), and the fast retransmit at 9.949 s is followed by a timeout 553 ms later
-/// that the papers do not have. RFC 2988's 3 s for a new connection have none.
+/// until the first sample, 553 ms, is shorter than the new round trip of 661 ms. Here the sample is long in coming (the
+/// segment that is timed is dropped). The fast retransmit at 9.949 s is followed by a timeout 553 ms later that the
+/// papers do not have. RFC 2988's 3 s for a new connection have none.
 #[test]
 fn a1_case_1_and_the_rto_that_is_kept_meanwhile() {
     let e = experiment("6400kbit/9ms", "200kbit/300ms");
@@ -321,10 +321,10 @@ fn a3_needs_a_timeout() {
     }
 }
 
-/// 9.5 decides whether A3 and Fig. 2 are of any use towards a longer delay. With the RTO kept, they
-/// resend at completion with an RTO of 200 ms where the round trip takes 604: the timer expires at 7.7
-/// and 8.1 s before the ACK comes, for the second time for this segment, and the restored ssthresh is 2
-/// again. With RFC 2988's 3 s for a new connection the paper's gain is there, "mostly from ssthresh".
+/// 9.5 decides whether A3 and Fig. 2 are of any use towards a longer delay. With the RTO kept, they resend at
+/// completion with an RTO of 200 ms where the round trip takes 604. The timer expires at 7.7 and 8.1 s before the ACK
+/// comes, for the second time for this segment. The restored ssthresh is then 2 again. With RFC 2988's 3 s for a new
+/// connection the paper's gain is there, "mostly from ssthresh".
 #[test]
 fn a3_and_the_rto_that_is_kept_meanwhile() {
     let e = Experiment { kind: OUTAGE, ..experiment("6400kbit/9ms", "6400kbit/300ms") };
@@ -347,8 +347,8 @@ fn a3_and_the_rto_that_is_kept_meanwhile() {
 
 // ------------------------------------------------------------------------------------ A4, 2.5
 
-/// The delay falls from 300 to 1 ms: the RTO of 1.39 s is kept, samples of old segments are not used,
-/// and the first of the new path decides alone.
+/// The delay falls from 300 to 1 ms. The RTO of 1.39 s is kept, samples of old segments are not used, and the first of
+/// the new path decides alone.
 #[test]
 fn a4_starts_the_rto_anew() {
     let e = experiment("1600kbit/300ms", "1600kbit/1ms");
@@ -452,13 +452,12 @@ fn fig2_sets_the_new_bdp() {
     }
 }
 
-/// 3.3 at 200/300 -> 6400/9, one flow: packets of the new link overtake those of the old one. Whenever
-/// the three duplicate ACKs come, the head is resent and the window cut (b); then each duplicate ACK lets
-/// one new segment out and no hole is resent, until more than 32 come in a row (c); in the end the
-/// D-SACK gives the window back (d).
+/// 3.3 at 200/300 -> 6400/9, one flow: packets of the new link overtake those of the old one. Whenever the three
+/// duplicate ACKs come, the head is resent and the window cut (b). Then each duplicate ACK lets one new segment out and
+/// no hole is resent, until more than 32 come in a row (c). In the end the D-SACK gives the window back (d).
 ///
-/// 500 packets as in the paper's Figures 15 and 19: with 100, regular TCP is mostly the faster one, since
-/// it resends over the new link what Fig. 3 waits for.
+/// 500 packets as in the paper's Figures 15 and 19. With 100, regular TCP is mostly the faster one, since it resends
+/// over the new link what Fig. 3 waits for.
 #[test]
 fn fig3_sits_out_reordering() {
     let e = Experiment { packets: 500, ..experiment("200kbit/300ms", "6400kbit/9ms") };

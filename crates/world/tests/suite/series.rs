@@ -83,7 +83,7 @@ fn the_next_handoff_ends_the_record() {
     assert!(second.transfer.is_some());
 }
 
-/// A scheme that reads a schedule acts for the next handoff when its flag rises, not before: a transfer that is done by
+/// A scheme that reads a schedule acts for the next handoff when its flag rises, not before. A transfer that is done by
 /// then is complete.
 #[test]
 fn a_schedule_ends_the_record_when_the_flag_rises() {
@@ -159,7 +159,7 @@ fn soft_handoffs_without_time_for_it_are_make_before_break() {
     }
 }
 
-/// Nothing is lost, so that with a copy over each link nothing is sent again, whichever way the mobile goes: copies of
+/// Nothing is lost, so that with a copy over each link nothing is sent again, whichever way the mobile goes. Copies of
 /// an earlier overlap that come late are no duplicates either.
 #[test]
 fn copies_of_all_overlaps_are_told_apart() {
@@ -174,7 +174,7 @@ fn copies_of_all_overlaps_are_told_apart() {
     }
 }
 
-/// Each ping-pong of a run brings the mobile to the slow link for its stay, and back: when no packets are left from
+/// Each ping-pong of a run brings the mobile to the slow link for its stay, and back. When no packets are left from
 /// before, the link's own time is what the mobile is there.
 #[test]
 fn each_ping_pong_begins_at_the_same_link() {
@@ -219,7 +219,7 @@ fn routers_hold_packets_at_every_handoff() {
     }
 }
 
-/// The new router holds all in time, so that nothing is lost, though the mobile leaves the slow link before its router has
+/// The new router holds all in time, so that nothing is lost. The mobile leaves the slow link before its router has
 /// sent what it held: a window of 40 packets takes 2.4 s there. They follow the mobile.
 #[test]
 fn what_a_router_still_holds_follows_the_mobile() {

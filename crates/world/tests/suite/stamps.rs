@@ -56,7 +56,7 @@ fn a_kernel_s_mobile_echoes_no_stamp_from_before_the_outage() {
     }
 }
 
-/// No notice leaves a mobile without a scheme, or one whose sender is told otherwise; other stacks have a sender that
+/// No notice leaves a mobile without a scheme, or one whose sender is told otherwise. Other stacks have a sender that
 /// takes no sample from a notice (algorithms.md, 9.20).
 #[test]
 fn who_sends_no_notice_and_other_stacks_echo_what_they_have() {

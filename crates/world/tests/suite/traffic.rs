@@ -51,7 +51,7 @@ fn a_measured_download_is_the_same_download() {
     }
 }
 
-/// The way up is the way down with its ends exchanged: on an idle link a window of one packet needs a round trip of
+/// The way up is the way down with its ends exchanged. On an idle link a window of one packet needs a round trip of
 /// both links' delays and all hops for each.
 #[test]
 fn an_upload_takes_the_round_trips_that_physics_needs() {
@@ -65,8 +65,8 @@ fn an_upload_takes_the_round_trips_that_physics_needs() {
         ..with(uploads(), experiment(slow, slow))
     };
     let record = run(&e, 5 * SECOND, &scheme("sack"));
-    // Per packet: 30 ms at 400 kbit/s and 30 ms up, 4 ms wired each way, 100 ms of a delayed ACK, 20 ms and 80 us
-    // down, and what the other hops take.
+    // Per packet: 30 ms at 400 kbit/s and 30 ms up, 4 ms wired each way, and 100 ms of a delayed ACK. The ACK takes
+    // 20 ms and 80 us down. The other hops take the rest.
     let wired = 2 * (1500 * 8 * 10 + 40 * 8 * 10);
     let last = (1500 + 40) * 8 * 2;
     let round = packet(400) + 30 * MS + 2 * 4 * MS + 100 * MS + 20 * MS + 40 * 8 * MS / 4000 + wired + last;
@@ -80,7 +80,7 @@ fn an_upload_takes_the_round_trips_that_physics_needs() {
 }
 
 /// The bound for uploads by hand: at time zero nothing has been sent. The SYN is for nothing, 99 packets go over the
-/// new link from then on; the last has two wired hops behind it, and its ACK comes down.
+/// new link from then on. The last has two wired hops behind it, and its ACK comes down.
 #[test]
 fn the_bound_of_an_upload_is_the_time_of_its_packets() {
     let e = Experiment {
@@ -94,7 +94,7 @@ fn the_bound_of_an_upload_is_the_time_of_its_packets() {
     assert!(record.transfer.is_some_and(|took| took >= bound));
 }
 
-/// A call on links with room for it. While there is no link nothing comes, and what was made then comes late: a frame
+/// A call on links with room for it. While there is no link nothing comes, and what was made then comes late. A frame
 /// is late if it waits for more than 100 ms beyond its time.
 #[test]
 fn an_outage_makes_frames_late() {
@@ -161,8 +161,8 @@ fn both_directions_are_measured() {
     }
 }
 
-/// Two neighbours on each link, beside every class of the user's traffic. A long download then has a third of its link or
-/// less, and a call's packets wait behind others; the neighbours are those of a mobile that does nothing else.
+/// Two neighbours on each link, beside every class of the user's traffic. A long download then has a third of its link
+/// or less, and a call's packets wait behind others. The neighbours are those of a mobile that does nothing else.
 #[test]
 fn neighbours_share_the_link_with_every_class() {
     let video = Application::Video { rate: 300_000, fps: 30 };
@@ -184,8 +184,8 @@ fn neighbours_share_the_link_with_every_class() {
     assert_eq!(warm.fork(2 * SECOND).complete().run(&scheme("sack")), shared, "forks repeat");
 }
 
-/// Three handoffs, four seconds apart, then ten that count: every frame of the call is counted once, by the handoff that
-/// was the last when it was made. Each outage is a stall of its own handoff.
+/// Three handoffs, four seconds apart, then ten that count. Every frame of the call is counted once, by the handoff
+/// that was the last when it was made. Each outage is a stall of its own handoff.
 #[test]
 fn handoffs_in_a_row_share_out_the_time() {
     let gap = 700 * MS;

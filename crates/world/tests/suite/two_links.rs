@@ -103,7 +103,7 @@ fn a_copy_makes_good_the_loss_of_the_other() {
     assert!(again(Kind::Mbb) > 10);
 }
 
-/// Split, links of 1 and 3 Mbit/s carry a quarter and three quarters of the bytes: the n-th packet leaves each as if it
+/// Split, links of 1 and 3 Mbit/s carry a quarter and three quarters of the bytes. The n-th packet leaves each as if it
 /// had its rate, so that the counts differ from that by less than one packet.
 #[test]
 fn packets_are_split_by_the_rates() {
@@ -155,8 +155,8 @@ fn a_mobile_comes_back() {
 }
 
 /// Nothing is under way at the start. Two links of 1 Mbit/s take 12 ms for a packet, so that 50 rounds bring 99
-/// packets: 4 ms to the links, 600 ms, 10 ms, 24 us on the last hop; the ACK of 40 bytes takes 0.64 us, 320 us, 10 ms
-/// and twice 2.0032 ms.
+/// packets. They take 4 ms to the links, 600 ms, 10 ms, 24 us on the last hop. The ACK of 40 bytes takes 0.64 us,
+/// 320 us, 10 ms and twice 2.0032 ms.
 #[test]
 fn two_links_halve_the_bound() {
     let bound =
@@ -167,17 +167,17 @@ fn two_links_halve_the_bound() {
     for way in [SoftWord::Duplicate, SoftWord::Split] {
         assert_eq!(bound(soft(300 * SECOND, way), "1mbit/10ms"), by(50 * 12 * MS));
     }
-    // Back after 240 ms. By then the new link has sent 19 packets, a packet is on its way to it for 2.24 ms at most, and
-    // 5 can wait beside the one that is being sent: it brings 25. The old link, 2 ms later, brings the other 74, one
-    // each 2.4 ms. Their ACK goes over the old link.
+    // Back after 240 ms. By then the new link has sent 19 packets. A packet is on its way to it for 2.24 ms at most,
+    // and 5 can wait beside the one that is being sent. So it brings 25. The old link, 2 ms later, brings the other 74,
+    // one each 2.4 ms. Their ACK goes over the old link.
     let back = bound(Kind::PingPong(240 * MS), "5mbit/10ms");
     assert_eq!(back, 242 * MS + 74 * 2_400_000 + 10 * MS + 24_000 + 640 + 64_000 + 10 * MS + 2 * 2_003_200);
 }
 
-/// Where the two ways part, a router sends an ACK over the link that carries by then, not over the one that carried
+/// Where the two ways part, a router sends an ACK over the link that carries by then. It is not the one that carried
 /// when the server sent it. The packet takes 12 ms, 10 ms and twice 2.12 ms, and is at the server after 26.24 ms. Its
-/// ACK is at the router 2.0032 ms later, after the return at 27 ms. On the old link it takes 2.0032 ms, 64 us and 10 ms,
-/// and 640 ns on the last hop.
+/// ACK is at the router 2.0032 ms later, after the return at 27 ms. On the old link it takes 2.0032 ms, 64 us and
+/// 10 ms, and 640 ns on the last hop.
 #[test]
 fn an_ack_goes_back_over_the_link_that_carries_when_it_is_at_the_router() {
     let traffic = Some(Traffic { upload: true, ..Traffic::default() });

@@ -1,7 +1,7 @@
-//! A twin of the bench of docs/reference/bench.md, put together a second time from the engine, the hosts and the router,
-//! with every event written down and every sender open to view. It is there for two things: the parts that a run's record
-//! lacks (windows, timers, single packets), and as a check of `bench.rs` and `handoff_run.rs`, whose records must tell the
-//! same story.
+//! A twin of the bench of docs/reference/bench.md, put together a second time from the engine, the hosts and the
+//! router. Every event is written down and every sender is open to view. It is there for two things. It has the parts
+//! that a run's record lacks (windows, timers, single packets). It checks `bench.rs` and `handoff_run.rs`, whose
+//! records must tell the same story.
 
 use super::{MS, run, scheme};
 use segue_handoff::alone::window::Path;
@@ -27,8 +27,8 @@ pub enum What {
     Sent { seq: u32, copy: u32 },
     /// One of those was a retransmission (comes before `Sent`).
     Resent { seq: u32 },
-    /// A data packet reached the mobile over the old or the new link: which transmission of its flow, whether it was a
-    /// retransmission and whether it brought anything new.
+    /// A data packet reached the mobile over the old or the new link. It has which transmission of its flow, whether it
+    /// was a retransmission and whether it brought anything new.
     Arrived { seq: u32, copy: u32, again: bool, over_new: bool, new: bool },
     /// A data packet entered the queue of the new access link, where it waits so long for its transmission.
     Queued { waits: Nanos },

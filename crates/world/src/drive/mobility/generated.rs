@@ -182,8 +182,8 @@ impl Mobility {
         Self { length: 900 * SECOND, networks, transitions: vec![vec![to(1.0, 10)]] }
     }
 
-    /// A car in a city with hot-spots: 20 minutes, 20 s in WCDMA, 8 s in WLAN (4.8, third column, with
-    /// the probabilities and disconnections of the paper's Table 2).
+    /// A car in a city with hot-spots: 20 minutes, 20 s in WCDMA, 8 s in WLAN. Source: 4.8, third column, with the
+    /// probabilities and disconnections of the paper's Table 2.
     pub fn wcdma_wlan() -> Self {
         let networks = vec![wcdma(20 * SECOND), wlan(8 * SECOND)];
         let transitions = vec![vec![to(0.33, 3), to(0.67, 5)], vec![to(0.9, 5), to(0.1, 10)]];

@@ -142,7 +142,7 @@ fn linear_labels(ticks: &[f64], step: f64) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// 1, 2 and 5 times the powers of ten if those are some ticks but not too many; else more or fewer; linear
+/// 1, 2 and 5 times the powers of ten if those are some ticks but not too many; else more or fewer. They are linear
 /// ones where the range is so small that it makes no difference.
 fn log_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);

@@ -132,8 +132,8 @@ pub(crate) fn strip(canvas: &Canvas) -> f64 {
     canvas.font() * LINE * 1.5 + 1.0
 }
 
-/// From the line that a plot stands on to the middle of the first text below it: clear of the lowest number
-/// of the vertical axis, which reaches below that line.
+/// From the line that a plot stands on to the middle of the first text below it. It is clear of the lowest number of
+/// the vertical axis, which reaches below that line.
 pub(crate) fn first_row(canvas: &Canvas) -> f64 {
     canvas.font() * LINE + 0.5
 }

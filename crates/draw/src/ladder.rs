@@ -1,5 +1,5 @@
 //! Messages between several parties, as a ladder: a line per party, time downwards. Instants follow each other in equal
-//! steps, since a handover has a dozen messages within milliseconds, and then none for half a second; the time stands
+//! steps, since a handover has a dozen messages within milliseconds, and then none for half a second. The time stands
 //! at the left.
 
 use crate::about::{About, Size};

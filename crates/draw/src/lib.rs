@@ -1,9 +1,9 @@
-//! Every picture of Segue, as SVG text. A picture is a plain structure of seconds, packets and labels;
-//! its `svg` method gives the same bytes for the same data and panics for none.
+//! Every picture of Segue, as SVG text. A picture is a plain structure of seconds, packets and labels. Its `svg` method
+//! gives the same bytes for the same data and panics for none.
 //!
-//! Colours are CSS variables (`--segue-data` and so on, [`palette`]). A page that shows pictures inline
-//! has [`style_sheet`] once; [`standalone`] makes a picture that brings its own, and [`printed`] one with
-//! plain colours for programs that do not know CSS variables.
+//! Colours are CSS variables (`--segue-data` and so on, [`palette`]). A page that shows pictures inline has
+//! [`style_sheet`] once. [`standalone`] makes a picture that brings its own, and [`printed`] one with plain colours for
+//! programs that do not know CSS variables.
 
 mod about;
 mod axis;

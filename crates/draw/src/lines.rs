@@ -161,7 +161,7 @@ impl Line {
         });
     }
 
-    /// Where its markers are: on all points, or on the curve in equal distances, the first `shift` of one from the
+    /// Where its markers are: on all points, or on the curve in equal distances. The first is `shift` of one from the
     /// left, so that curves that run together show all their markers.
     fn marked(&self, across: &Axis, shift: f64) -> Vec<(f64, f64)> {
         let points: Vec<(f64, f64)> = self.points.iter().filter(|point| finite(point)).copied().collect();

@@ -1,5 +1,5 @@
-//! How a series looks. Its scheme gives hue and marker, in every picture the same; what else varies, such as a rate,
-//! gives the hatching of a bar or the dashes of a curve.
+//! How a series looks. Its scheme gives hue and marker, in every picture the same. Other differences, such as a rate,
+//! give the hatching of a bar or the dashes of a curve.
 
 use crate::canvas::{Canvas, Stroke, identifier};
 use crate::marks::{Mark, Shape};

@@ -120,7 +120,7 @@ impl Panel {
             .then(|| (self.time.at(point.time), self.value.at(point.value)))
     }
 
-    /// The first, the least, the greatest and the last step of each column of pixels, where there are so many that a
+    /// The first, the least, the greatest and the last step of each column of pixels. That is for so many steps that a
     /// picture would grow to megabytes.
     fn few_steps(&self, points: &[Point]) -> Vec<Point> {
         if points.len() <= MANY_STEPS {

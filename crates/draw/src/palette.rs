@@ -1,6 +1,6 @@
-//! Colours by meaning. Each is a CSS variable with a value for light and one for dark; derived from the
-//! colours of Okabe and Ito, darker on light ground so that each has a contrast of 3:1 with it (text 4.5:1).
-//! No picture tells things apart by colour alone.
+//! Colours by meaning. Each is a CSS variable with a value for light and one for dark. They derive from the colours of
+//! Okabe and Ito, darker on light ground so that each has a contrast of 3:1 with it (text 4.5:1). No picture tells
+//! things apart by colour alone.
 
 /// A colour by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -364,8 +364,8 @@ fn labels_keep_off_lines() {
     assert_eq!(drawn(&[61.0, 119.0], true), None);
 }
 
-/// A linear light of sRGB, as readers without one kind of cone see it (G. M. Machado, M. M. Oliveira and L. A. F.
-/// Fernandes, "A physiologically-based model for simulation of color vision deficiency", 2009, severity 1).
+/// A linear light of sRGB, as readers without one kind of cone see it. Source: G. M. Machado, M. M. Oliveira and
+/// L. A. F. Fernandes, "A physiologically-based model for simulation of color vision deficiency", 2009, severity 1.
 const EYES: [[[f64; 3]; 3]; 4] = [
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

@@ -1,10 +1,11 @@
-//! The workshop's measuring tools, no part of the product: how near Segue's `sack` comes to the
-//! real ns-2 (`fidelity`), and how fast both are over the same hops (`speed`).
+//! The workshop's measuring tools, no part of the product. `fidelity` tells how near Segue's `sack` comes to the real
+//! ns-2, and `speed` how fast both are over the same hops.
 //!
-//! [`table`] reads the reference tables, [`scenario`] is what a line of them stands for,
-//! [`reference`] what ns-2 measured there, [`measure`] what we measure, [`verdict`] how far that is
-//! from the targets, [`narrated`] the handoffs told event by event, [`weather`] links that lose
-//! packets and queues that drop early, [`race`] the speed runs.
+//! * [`table`] reads the reference tables, [`scenario`] is what a line of them stands for.
+//! * [`reference`] is what ns-2 measured there, [`measure`] what we measure. [`verdict`] is how far that is from the
+//!   targets.
+//! * [`narrated`] has the handoffs told event by event, [`weather`] links that lose packets and queues that drop early.
+//! * [`race`] has the speed runs.
 
 pub mod kernel;
 pub mod measure;

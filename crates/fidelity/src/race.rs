@@ -1,5 +1,5 @@
-//! The speed runs: our engine and the real ns-2 over the same hops, one after the other; and what that ns-2 does not
-//! have: Linux's sender, and handoffs between two cells.
+//! The speed runs: our engine and the real ns-2 over the same hops, one after the other. They include what that ns-2
+//! does not have: Linux's sender, and handoffs between two cells.
 
 use crate::Error;
 use rayon::prelude::*;

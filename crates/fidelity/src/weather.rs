@@ -1,5 +1,5 @@
-//! Links that lose packets and RED queues beside ns-2's ErrorModel and RED (`reference/ns2/weather.csv`): medians over
-//! many seeds, since no draw of one program is one of the other.
+//! Links that lose packets and RED queues beside ns-2's ErrorModel and RED (`reference/ns2/weather.csv`). The values
+//! are medians over many seeds, since no draw of one program is one of the other.
 
 use crate::Error;
 use crate::measure::{Quartiles, quartiles, record, seconds};
@@ -95,8 +95,8 @@ impl Weather {
         ours.median / self.ns2.median - 1.0
     }
 
-    /// Whether the median is near enough. Where chance alone moves ns-2's own by more than [`TARGET`] to both sides, as
-    /// between two heaps of times, the other quartiles must be near, and the median in that interval.
+    /// Whether the median is near enough. Chance alone may move ns-2's own by more than [`TARGET`] to both sides, as
+    /// between two heaps of times. There the other quartiles must be near, and the median in that interval.
     pub fn is_met(&self, ours: &Quartiles) -> bool {
         let near = |ours: f64, ns2: f64| (ours / ns2 - 1.0).abs() <= TARGET;
         let Quartiles { q1, median, q3 } = self.ns2;

@@ -42,7 +42,7 @@ fn narrated_runs_of_reno() {
     assert_identical(&["reno1-400_150-1600_75-bbm3-T8.9", "reno1-6400_9-200_300-mbb0-T8.2"], 1);
 }
 
-/// Neighbours that are SACKed are merged, which frees some of the send buffer: without that, the application fills it
+/// Neighbours that are SACKed are merged, which frees some of the send buffer. Without that, the application fills it
 /// later, and another packet has PSH and is acknowledged at once.
 #[test]
 fn merged_packets_free_the_send_buffer() {
@@ -80,8 +80,8 @@ fn the_receivers_round_trip_after_a_repeated_syn_ack() {
     assert_identical(&["cubic4-200_300-6400_9-bbm1-T12.4"], 1);
 }
 
-/// The receive buffer grows with what is read in a round trip, so that the receiver acknowledges each packet for a while:
-/// in slow start, and after a large hole is filled. When depends on the time stamps of compressed ACKs.
+/// The receive buffer grows with what is read in a round trip. So the receiver acknowledges each packet for a while: in
+/// slow start, and after a large hole is filled. When depends on the time stamps of compressed ACKs.
 #[test]
 fn the_receive_buffer_follows_a_fast_link() {
     assert_identical(&["cubic1-70000_40-20000_100-mbb0-T0.7"], 1);
@@ -94,15 +94,15 @@ fn a_duplicate_in_a_merged_buffer_is_overlooked() {
     assert_identical(&["cubic1-1000_60-12000_20-mbb0-T0.7"], 1);
 }
 
-/// At 2.234 s one hole of several is filled. The window is wider than the last that was offered, so the ACK is that of a
-/// second segment, and three duplicates after it leave at once, not two.
+/// At 2.234 s one hole of several is filled. The window is wider than the last that was offered, so the ACK is that of
+/// a second segment. Three duplicates after it leave at once, not two.
 #[test]
 fn the_second_packet_after_a_hole() {
     assert_identical(&["cubic1-3000_100-10000_20-mbb0-T2.5"], 1);
 }
 
-/// Packets out of order take 4352 bytes of the receiver's buffer, and every second one of a row nothing: so long does
-/// its window grow, and ACKs are sent at once. The run ends with the first tie: two packets within 500 ns, which is
+/// Packets out of order take 4352 bytes of the receiver's buffer, and every second one of a row nothing. For so long
+/// its window grows, and ACKs are sent at once. The run ends with the first tie: two packets within 500 ns, which is
 /// how near two timers of User-Mode Linux may be.
 #[test]
 fn memory_of_packets_out_of_order() {
@@ -115,8 +115,8 @@ fn narrated_run_of_bbr_to_a_slow_path() {
     assert_identical(&["bbr1-6400_9-200_300-mbb0-T8.2"], 23);
 }
 
-/// The receiver's compressed ACK goes with the sender's pacing timer, 86 us before its own: both hosts of the
-/// reference share a processor, and an interrupt serves all timers within whose slack it falls.
+/// The receiver's compressed ACK goes with the sender's pacing timer, 86 us before its own. Both hosts of the reference
+/// share a processor, and an interrupt serves all timers within whose slack it falls.
 #[test]
 fn narrated_runs_of_bbr_until_a_timer_of_the_other_host() {
     let found = alike("bbr1-200_300-6400_9-bbm1-T8.2", 107);

@@ -1,8 +1,8 @@
 //! The stack `linux-6.12` beside the kernel's own TCP, packet by packet (`reference/linux/`).
 //!
 //! [`scenario`] says what is run, [`bench`] is the reference's network, [`log`] is what happened at the sender's host.
-//! [`compare`] lays two of them side by side,
-//! [`outcome`] is the table of handoffs, [`verdict`] how far ours are from it, [`draws`] what of that is chance.
+//! [`compare`] lays two of them side by side, and [`outcome`] is the table of handoffs. [`verdict`] is how far ours are
+//! from it, [`draws`] what of that is chance.
 
 pub mod bench;
 pub mod compare;

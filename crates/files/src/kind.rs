@@ -21,8 +21,8 @@ fn recognised(path: &str) -> Option<FileError> {
     Some(source.at(0..0, format!("this is {what}; expected a laboratory's plan, or {command}")))
 }
 
-/// A kind of file with its article, and the command that takes it, by its format and what it cannot do without: links,
-/// or a drive. A sweep's format is a scenario's, with more.
+/// A kind of file with its article, and the command that takes it. It is known by its format and what it cannot do
+/// without: links, or a drive. A sweep's format is a scenario's, with more.
 fn kind(text: &str) -> Option<(&'static str, &'static str)> {
     let is_scenario = |file: Scenario| file.pairs.is_some() || file.old.is_some() && file.new.is_some();
     let is_sweep = |file: Sweep| file.pairs.is_some() || file.old.is_some() && file.new.is_some();

@@ -48,8 +48,8 @@ pub struct LabWords {
     pub settings: BTreeMap<Spanned<String>, Spanned<SettingWord>>,
     /// Runs of each sender; 5 unless given.
     pub runs: Option<Spanned<u32>>,
-    /// From the start of the flows to the second in which the handoff comes; unless given 5 s, on slow links the time
-    /// of 100 packets and ten round trips more.
+    /// From the start of the flows to the second in which the handoff comes. Unless given it is 5 s, and the time of
+    /// 100 packets and ten round trips more.
     pub warm_up: Option<Spanned<String>>,
     /// From link-up to the end of a run; "10s" unless given.
     pub observe: Option<Spanned<String>>,

@@ -1,7 +1,7 @@
 //! A comparison written down as a file: `segue run SCENARIO.toml`. The types below are the format, and the JSON
 //! schema is made from them; docs/guide/run.md explains it.
 //!
-//! [`written`] has values that may be written in more than one way, [`expand`] turns a file into a [`Plan`],
+//! [`written`] has values that may be written in more than one way, and [`expand`] turns a file into a [`Plan`].
 //! `place` says where in the file something is wrong.
 
 mod expand;

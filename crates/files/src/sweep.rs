@@ -166,8 +166,8 @@ impl SweepFile {
         }
     }
 
-    /// The plans that it asks for, checked: one for each combination of settings, stack, control, notice, definition
-    /// and length, in this order, the last varying fastest.
+    /// The plans that it asks for, checked. There is one for each combination of settings, stack, control, notice,
+    /// definition and length, in this order, the last varying fastest.
     pub fn plans(&self) -> Result<Vec<Plan>, FileError> {
         let mut plans: Vec<Plan> = Vec::new();
         let (mut series, mut handoffs): (u64, u64) = (0, 0);

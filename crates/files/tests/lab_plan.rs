@@ -55,8 +55,8 @@ fn what_is_not_observed_is_not_told() {
     }
 }
 
-/// The simulator's handoffs come when the laboratory's did: at the same age of the flows, and over links that vary at
-/// the same time of the links.
+/// The simulator's handoffs come when the laboratory's did. That is at the same age of the flows, and over links that
+/// vary at the same time of the links.
 #[test]
 fn the_handoff_comes_when_it_did() {
     let found = |old: &str, age: u64, clock: u64| {

@@ -1,5 +1,5 @@
-//! Values of a scenario file that may be written in more than one way. Each keeps its place in the file, so that
-//! what is wrong with it can be pointed at; serde's own untagged enums would lose the place and the reason.
+//! Values of a scenario file that may be written in more than one way. Each keeps its place in the file, so that what
+//! is wrong with it can be pointed at. serde's own untagged enums would lose the place and the reason.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

@@ -12,8 +12,8 @@ pub enum Grant {
     Unproven,
 }
 
-/// The part of a policy's answer to a notice that is believed: without a disconnection cwnd and ssthresh may shrink,
-/// after one at most 64 packets leave at once. `proven`: what an earlier grant has been found to be worth, 1/256
+/// The part of a policy's answer to a notice that is believed. Without a disconnection cwnd and ssthresh may shrink.
+/// After one, at most 64 packets leave at once. `proven`: what an earlier grant has been found to be worth, 1/256
 /// packet; 0: nothing is known.
 pub fn believe(tcp: &Sender, notice: &Notice, proven: u32, asked: Action) -> (Action, Grant) {
     let mut act = asked;

@@ -6,10 +6,9 @@ use crate::{Action, Notice, Sender, Settings};
 
 pub use crate::states::Etcp;
 
-/// For one ACK the host calls, as they apply and in this order, [`on_dsack`],
-/// [`on_new_ack`] or [`on_dup_ack`], [`on_rtt_sample`] and, when the duplicate ACKs
-/// have reached dupthresh, [`on_fast_retransmit`]. That one and [`on_timeout`] come
-/// before the host cuts its window.
+/// For one ACK the host calls, as they apply and in this order, [`on_dsack`], [`on_new_ack`] or [`on_dup_ack`], and
+/// [`on_rtt_sample`]. When the duplicate ACKs have reached dupthresh, it calls [`on_fast_retransmit`]. That one and
+/// [`on_timeout`] come before the host cuts its window.
 ///
 /// [`on_dsack`]: Self::on_dsack
 /// [`on_new_ack`]: Self::on_new_ack

@@ -23,9 +23,9 @@ pub(crate) struct RawCapability {
     pub(crate) pad: u8,
 }
 
-// SAFETY: the signatures are those of src/shim.c. The functions marked safe read and
-// write only what their references point to, whose layouts the test below compares with
-// C's; every value of the integer fields is valid in both languages; nothing is kept.
+// SAFETY: the signatures are those of src/shim.c. The functions marked safe read and write only what their references
+// point to, whose layouts the test below compares with C's. Every value of the integer fields is valid in both
+// languages. Nothing is kept.
 unsafe extern "C" {
     pub(crate) safe fn segue_shim_believe(
         tcp: &Sender,

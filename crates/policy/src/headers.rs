@@ -65,8 +65,8 @@ impl Policy {
     }
 }
 
-// SAFETY, of the calls below: the table is that of the header, which reads its settings and reads and writes its
-// state; `Policy::bind` has taken references to both. Nothing is kept.
+// SAFETY, of the calls below: the table is that of the header, which reads its settings and reads and writes its state.
+// `Policy::bind` has taken references to both. Nothing is kept.
 impl Bound<'_> {
     /// A handoff has completed.
     pub(crate) fn on_notice(&mut self, tcp: &Sender, notice: &Notice) -> Action {

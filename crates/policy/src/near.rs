@@ -28,8 +28,8 @@ pub struct Near {
 }
 
 impl Near {
-    /// From a notice, the least round trip of any flow on the old path (0: none was measured), the bytes of a packet,
-    /// and the number of flows that this host has.
+    /// Made from a notice, and the least round trip of any flow on the old path (0: none was measured). Also given are
+    /// the bytes of a packet, and the number of flows that this host has.
     pub fn new(notice: &Notice, min_rtt_ns: u64, packet_bytes: u32, own: u32) -> Self {
         let mut near = Self::default();
         ffi::segue_shim_near_of(&mut near, notice, min_rtt_ns, packet_bytes, ACK_BYTES, own);

@@ -192,8 +192,9 @@ impl Settings {
 }
 
 impl Settings {
-    /// The same as a Linux sender runs it, in the kernel and with `enact=linux` in the simulator: what differs from
-    /// the papers' stacks, or what the kernel can only do otherwise. docs/internals/kernel.md has a line for each.
+    /// The same as a Linux sender runs it, in the kernel and with `enact=linux` in the simulator. It changes what
+    /// differs from the papers' stacks, or what the kernel can only do otherwise. docs/internals/kernel.md has a line
+    /// for each.
     #[must_use]
     pub fn on_linux(self) -> Self {
         Self {

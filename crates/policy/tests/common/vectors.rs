@@ -1,5 +1,5 @@
-//! The vectors of algorithms.md, section 7: what a sender is, what it hears, what it must answer; and what a sender on
-//! Linux believes of that (docs/internals/kernel.md). The same lists are played in user space
+//! The vectors of algorithms.md, section 7: what a sender is, what it hears, what it must answer. They also say what a
+//! sender on Linux believes of that (docs/internals/kernel.md). The same lists are played in user space
 //! (`crates/policy/tests/suite/vectors.rs`) and inside a loaded kernel program (`crates/kernel/tests/vectors.rs`).
 
 use super::{
@@ -81,8 +81,8 @@ pub enum HoEvent {
     Timeout,
 }
 
-/// One step of a story: the event, cwnd then in packets, and the answer: ssthresh in packets, if any, and the rules
-/// behind it as numbers of `TCP_HO_RULES`.
+/// One step of a story: the event, cwnd then in packets, and the answer. The answer is ssthresh in packets, if any, and
+/// the rules behind it as numbers of `TCP_HO_RULES`.
 pub struct HoStep {
     pub event: HoEvent,
     pub cwnd: u32,
@@ -102,7 +102,7 @@ pub fn ho_sender(cwnd: u32) -> Sender {
 }
 
 /// Reports on trial (algorithms.md, 4.3 and 9.19). 10 Gbit/s times 200 ms are 166,667 packets of 1500 bytes, and slow
-/// start hears of its first loss at 120: half of that is what later reports get. Each that stands doubles it, until
+/// start hears of its first loss at 120. Half of that is what later reports get. Each that stands doubles it, until
 /// what is told is less, and nothing is bounded.
 pub fn ho_trial() -> Vec<HoStep> {
     use HoEvent::{FastRetransmit, Notice, Sample, Timeout};
@@ -356,8 +356,8 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     vec![
         // No notice: no claim.
         (send(100, 0, 0), over),
-        // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11. The notice was 9.065 ms under way, in which the old
-        // link has delivered no packet (60 ms): one at most of the twelve is new, the last.
+        // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11. The notice was 9.065 ms under way, in which the old link
+        // has delivered no packet (60 ms). So one at most of the twelve is new, the last.
         (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
         (send(100, 0, 0), lasts(11, 12_800)),
         // 106 to 111 are left, 111 on the new link, two of the others SACKed or lost.
@@ -380,8 +380,8 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(106, 0, 20), lasts(6, 6400)),
         (send(100, 0, 20), lasts(12, 6400)),
         (sacked(106, 20, 3, &[[111, 114]]), lasts(5, 6400)),
-        // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms, and 12 * (1.875 + 60) ms to send them again and
-        // for the old link: 1003 ms. The question is asked again.
+        // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms. Sending them again and the old link take 12 *
+        // (1.875 + 60) ms, in all 1003 ms. The question is asked again.
         (send(106, 0, 1003), lasts(6, 12_800)),
         (NewAck(112), Nothing),
         (FastRetransmit(112), Nothing),

@@ -357,7 +357,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// Invariants of any events: only a notice resumes, no threshold is below two packets or beyond what was found,
+    /// Invariants of any events: only a notice resumes, and no threshold is below two packets or beyond what was found.
     /// NORMAL is silent once a report has been judged.
     #[test]
     fn any_events(variant in 0u32..4, events in events()) {

@@ -1,5 +1,5 @@
-//! Five senders and four buffers at an access router, run together: no figure of a paper, but what two papers about
-//! buffers ask for when they are read beside those about senders (docs/reference/schemes.md, Senders and buffers).
+//! Five senders and four buffers at an access router, run together. It is no figure of a paper. Two papers about
+//! buffers ask for it when they are read beside those about senders (docs/reference/schemes.md, Senders and buffers).
 //!
 //! The scenarios are those of `examples/buffers/` themselves, so that `segue run` of each gives the same numbers.
 

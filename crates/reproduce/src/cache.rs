@@ -1,8 +1,8 @@
 //! Finished results, kept under the user's cache folder by the hash of all they depend on.
 //!
-//! The key holds the program itself and the ledger, so that no entry outlives what made it; each such pair has
-//! a folder of its own, and only the newest few folders stay. An entry appears whole or not at all; one that
-//! cannot be read counts as absent.
+//! The key holds the program itself and the ledger, so that no entry outlives what made it. Each such pair has a folder
+//! of its own, and only the newest few folders stay. An entry appears whole or not at all; one that cannot be read
+//! counts as absent.
 
 use crate::points::Point;
 use segue_program::PROGRAM;

@@ -13,9 +13,8 @@ use segue_world::{Nanos, SECOND};
 const MS: Nanos = 1_000_000;
 /// The paper's round trip.
 const RTT: Nanos = 200 * MS;
-/// Latencies of handoffs without a timeout, and with one: link-layer handoffs take 300 to 500 ms (section I), and
-/// between
-/// 1.3 and 2 s an RTO of a second expires once.
+/// Latencies of handoffs without a timeout, and with one. Link-layer handoffs take 300 to 500 ms (section I), and
+/// between 1.3 and 2 s an RTO of a second expires once.
 const QUICK: (Nanos, Nanos) = (300 * MS, 500 * MS);
 const SLOW: (Nanos, Nanos) = (1300 * MS, 2000 * MS);
 /// Own names of schemes that the chain computes begin so.

@@ -155,8 +155,8 @@ impl<T> Several<T> {
     }
 }
 
-/// Over which handoffs: every combination of kind, links, flows and packets, in this order (the last varies
-/// fastest), each over the handoff times of the bench or at one time.
+/// Over which handoffs: every combination of kind, links, flows and packets, in this order (the last varies fastest).
+/// Each is over the handoff times of the bench or at one time.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Points {

@@ -1,9 +1,11 @@
 //! The papers' figures and claims, run and judged (docs/papers/reproduction.md).
 //!
-//! [`ledger`] is what papers state, as data; [`points`] is what that means for the bench; [`run`] runs it, each
-//! point once, [`progress`] short routes, [`downloads`] downloads during a fast handover; [`sample`] and [`facts`]
-//! measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes; [`ns2`] is the other source of measurements;
-//! [`cache`] keeps results; [`papers`] are the ledger's files; [`buffers`] is the gallery's own table.
+//! * [`ledger`] is what papers state, as data; [`papers`] are its files.
+//! * [`points`] is what that means for the bench.
+//! * [`run`] runs it, each point once, [`progress`] short routes, [`downloads`] downloads during a fast handover.
+//! * [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes.
+//! * [`ns2`] is the other source of measurements; [`cache`] keeps results.
+//! * [`buffers`] is the gallery's own table.
 
 pub mod buffers;
 pub mod cache;

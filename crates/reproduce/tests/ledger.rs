@@ -180,7 +180,7 @@ fn readings_are_settings() {
 }
 
 /// Readings of the ledger are the schemes' own defaults. A stack belongs to no paper: the settings of a paper's
-/// computers stand in its file alone; so it is with the downloads of paper 002, a scenario of their own.
+/// computers stand in its file alone. So it is with the downloads of paper 002, a scenario of their own.
 #[test]
 fn readings_are_the_defaults_of_their_paper() {
     for paper in all() {

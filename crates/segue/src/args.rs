@@ -59,7 +59,8 @@ pub(crate) fn word(word: &str) -> Result<String, Infallible> {
 /// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Link before the handoff: RATE/DELAY such as 6400kbit/9ms, or a preset, with words such as lte,loss=1% (`segue links` lists both); or trace:PATH with up=PATH, start=300s, delay=20ms or delay-trace=PATH, queue=100p
+    /// Link before the handoff: RATE/DELAY such as 6400kbit/9ms, or a preset, with words such as lte,loss=1%
+    /// (`segue links` lists both). Or trace:PATH with up=PATH, start=300s, delay=20ms or delay-trace=PATH, queue=100p
     pub old: String,
     /// Link after the handoff, in the same words
     pub new: String,
@@ -93,7 +94,8 @@ pub struct BenchArgs {
     /// Lose the first K of the two copies of an in-band notice
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2), allow_negative_numbers = true)]
     pub notice_loss: u32,
-    /// Errors of notices, drawn for each handoff: the new link's rate by up to a factor, its delay by up to a time, and how late notices come
+    /// Errors of notices, drawn for each handoff. They are the new link's rate by up to a factor, its delay by up to a
+    /// time, and how late notices come
     #[arg(long, value_name = "rate=2x,delay=30ms,late=100ms", value_parser = word, allow_hyphen_values = true)]
     pub notice_error: Option<String>,
     /// Number of other users' long downloads on each access link; they use regular TCP, or Linux with CONTROL

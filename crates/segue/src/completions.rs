@@ -32,7 +32,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     print(&if args.shell == Shell::Bash { for_bash(&script, &name) } else { script.into_owned() })
 }
 
-/// Clap's script for bash, with each word offered once, and with words after a comma or a colon: bash hands over
+/// Clap's script for bash, with each word offered once, and with words after a comma or a colon. bash hands over
 /// `sack,et` as one word and `etcp:a` as three.
 fn for_bash(script: &str, name: &str) -> String {
     let mut text = String::new();

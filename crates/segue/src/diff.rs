@@ -84,9 +84,8 @@ pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, sc
     text
 }
 
-/// Whether a measure is listed without `--all`. Equal questions have equal answers unless the
-/// program changed, so there even the smallest difference counts; and where handoffs are too few
-/// to tell noise from a change, the reader must tell.
+/// Whether a measure is listed without `--all`. Equal questions have equal answers unless the program changed, so there
+/// even the smallest difference counts. Where handoffs are too few to tell noise from a change, the reader must tell.
 fn is_shown(pair: &Pair, measured: &Measured) -> bool {
     match measured.verdict {
         Verdict::Beyond => true,

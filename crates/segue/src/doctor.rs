@@ -37,7 +37,7 @@ fn cells(feature: &Feature) -> [&str; 5] {
     [feature.name, there, &feature.found, feature.needed_for, feature.without]
 }
 
-/// A table where the longest word of each column has its place, else a paragraph for each feature: a path that is cut
+/// A table where the longest word of each column has its place, else a paragraph for each feature. A path that is cut
 /// cannot be copied.
 fn text(features: &[Feature], width: usize) -> String {
     let rows: Vec<_> = features.iter().map(cells).collect();

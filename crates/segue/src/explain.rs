@@ -49,7 +49,8 @@ const FAMILIES: [(&str, &[Rule], &str); 3] =
 /// `segue explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A rule (A1, Fig. 3), a section or open point (2.2, 9.17), a paper (001), a scheme, a setting, a measure, a column (vs first) or a word of the glossary (BDP); all kinds of names unless given
+    /// A rule (A1, Fig. 3), section or open point (2.2, 9.17), paper (001), scheme, setting, measure, column (vs first)
+    /// or word of the glossary (BDP). All kinds of names unless given
     #[arg(value_name = "NAME", num_args = 0..)]
     pub name: Vec<String>,
 }

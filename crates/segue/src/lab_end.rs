@@ -1,5 +1,5 @@
-//! `segue lab-end`: the small server and client whose connections `segue lab cost` counts, and both ends
-//! of thin flows, in processes of their own, since a cgroup has whole processes.
+//! `segue lab-end`: the small server and client whose connections `segue lab cost` counts, and both ends of thin flows.
+//! They are processes of their own, since a cgroup has whole processes.
 
 use crate::{Failure, print};
 use clap::{Args, ValueEnum};

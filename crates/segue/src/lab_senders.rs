@@ -1,4 +1,4 @@
-//! Which senders of a plan this kernel has. The others are left out before anything starts: a plan that is compared on
+//! Which senders of a plan this kernel has. The others are left out before anything starts. A plan that is compared on
 //! several kernels must not end with the first that one of them lacks.
 
 use crate::Failure;

@@ -104,7 +104,7 @@ fn heading(plan: &Plan, group: &GroupResult) -> String {
     format!("{}{}{}{warnings}", headline_of(group), conditions(plan, group), bound.unwrap_or_default())
 }
 
-/// The physical bound, or the least and the largest one where rows differ: stacks do, and in a series what earlier
+/// The physical bound, or the least and the largest one where rows differ. Stacks do, and in a series what earlier
 /// handoffs have left under way.
 fn bound(group: &GroupResult) -> Option<String> {
     let bounds: Option<Vec<f64>> = group.rows.iter().map(|row| row.bound_s).collect();

@@ -311,8 +311,8 @@ const LINKS_OF_TODAY: [(&str, &str); 8] = [
     ("5g", "5g-mmwave"),
 ];
 
-/// How long the page waits until it shows something new: where a link is fast or a whole comparison takes more than 150
-/// ms, it asks for some of the handoffs first.
+/// How long the page waits until it shows something new. Where a link is fast or a whole comparison takes more than
+/// 150 ms, it asks for some of the handoffs first.
 #[test]
 #[ignore = "a measurement: make measure"]
 fn answers_over_links_of_today() {

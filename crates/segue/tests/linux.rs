@@ -312,8 +312,8 @@ fn every_command_runs_on_it() {
 }
 
 /// After an outage over which the timer has backed off, a notice brings the flow back. On 6.12 a head that was lost
-/// before the outage may wait for an RTO of many seconds, as the outage's length is taken for a round trip; from 6.15
-/// on the programs bound it by a second.
+/// before the outage may wait for an RTO of many seconds. The reason is that the outage's length is taken for a round
+/// trip. From 6.15 on the programs bound it by a second.
 #[test]
 fn a_notice_after_an_outage_brings_the_flow_back() {
     let row = |stack: &str| {

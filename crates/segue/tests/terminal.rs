@@ -117,8 +117,8 @@ fn lists_and_explanations_fit() {
     }
 }
 
-/// The log of a trace has a row for each event in a pipe, and on a line that is long enough; else what its row says stands
-/// below one another.
+/// The log of a trace has a row for each event in a pipe, and on a line that is long enough. Else the parts of a row
+/// stand below one another.
 #[test]
 fn the_log_of_a_trace_fits_its_terminal() {
     let words: Vec<&str> =

@@ -1,5 +1,5 @@
-//! Barriers of a page for readers who use no mouse, no sight, or little contrast: the rules of WCAG 2.2 (A and AA), and
-//! the good practice, that axe-core can check.
+//! Barriers of a page for readers who use no mouse, no sight, or little contrast. They are the rules of WCAG 2.2 (A and
+//! AA), and the good practice, that axe-core can check.
 
 use super::Browser;
 use std::path::{Path, PathBuf};

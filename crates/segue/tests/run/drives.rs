@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The page of a drive has a picture and two tables for each drive, and the picture a plot for each scheme; the rows stay
-/// what they are without it.
+/// The page of a drive has a picture and two tables for each drive, and the picture a plot for each scheme. The rows
+/// stay what they are without it.
 #[test]
 fn a_drive_has_a_page() {
     let folder = tempfile::tempdir().expect("a folder");

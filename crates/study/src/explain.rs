@@ -95,9 +95,9 @@ pub struct Chosen {
     pub why: &'static str,
 }
 
-/// The handoffs in which the reference scheme takes its median time, its quartiles and its longest, the
-/// median first; none of later handoffs of a run, which traces do not reach. The reference is the first regular TCP listed, or the first scheme. `result` must
-/// have kept its single handoffs.
+/// The handoffs in which the reference scheme takes its median time, its quartiles and its longest, the median first.
+/// There are none of later handoffs of a run, which traces do not reach. The reference is the first regular TCP listed,
+/// or the first scheme. `result` must have kept its single handoffs.
 pub fn typical(plan: &Plan, group: usize, result: &GroupResult) -> Vec<Chosen> {
     if result.handoff.is_some_and(|nth| nth > 1) {
         return Vec::new();

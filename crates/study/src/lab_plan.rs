@@ -188,9 +188,9 @@ impl LabPlan {
     }
 
     /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
-    /// are as old at T as in the laboratory, and a notice leaves the mobile as late; over links that vary, T is the same
-    /// by their clock. `None` if the simulator does not have such a sender, such flows or conditions, or a notice that
-    /// errs.
+    /// are as old at T as in the laboratory, and a notice leaves the mobile as late. Over links that vary, T is the
+    /// same by their clock. `None` if the simulator does not have such a sender, such flows or conditions, or a notice
+    /// that errs.
     pub fn simulated(&self, sender: &LabSender, kind: Kind, moments: &[Moment]) -> Option<Vec<LiveRun>> {
         if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
             return None;

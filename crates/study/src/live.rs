@@ -1,5 +1,5 @@
-//! A laboratory's results with real senders, and the simulator's for the same handoff: one row per
-//! sender, with the fields of a comparison's row and three measures of its own (docs/guide/lab.md).
+//! A laboratory's results with real senders, and the simulator's for the same handoff. There is one row per sender,
+//! with the fields of a comparison's row and three measures of its own (docs/guide/lab.md).
 
 use crate::drive::Mean;
 use crate::lab_plan::{LabPlan, LabSender};
@@ -10,7 +10,7 @@ use segue_world::Kind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// All runs of one sender over one kind of handoff, in the order in which they were made: run i of every sender was
+/// All runs of one sender over one kind of handoff, in the order in which they were made. Run i of every sender was
 /// made before run i + 1 of any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveRuns {
@@ -71,8 +71,8 @@ pub struct LiveMeasures {
     /// From link-up until new data in order reach the mobile, s; not simulated.
     #[serde(default)]
     pub first_data_after_link_up_s: Option<Quartiles>,
-    /// Bytes that reached the mobile in the second that begins one round trip after link-up, as a share of what the
-    /// new link carries in it; not simulated.
+    /// Bytes that reached the mobile in the second that begins one round trip after link-up. They are a share of what
+    /// the new link carries in it; not simulated.
     pub share_1s_after_round_trip: Option<Quartiles>,
     /// Runs in which the sender's kernel held the connection for dead.
     pub gave_up: usize,

@@ -24,10 +24,10 @@ pub struct LiveRun {
     pub first_retransmission_s: Option<f64>,
     /// From link-up until new data in order reach the mobile, s; `None` also in the simulator.
     pub first_data_s: Option<f64>,
-    /// Bytes that reached the mobile in the second that begins one round trip after link-up, as a share of what the
-    /// new link carries in it; `None` in the simulator.
+    /// Bytes that reached the mobile in the second that begins one round trip after link-up. They are a share of what
+    /// the new link carries in it; `None` in the simulator.
     pub share_after_round_trip: Option<f64>,
-    /// Bytes of data new to the mobile that reached it within 1 s of link-up, all flows; `None` if it was not observed
+    /// Bytes of data new to the mobile that reached it within 1 s of link-up, all flows. `None` if it was not observed
     /// for so long.
     pub bytes_1s: Option<u64>,
     /// Within 5 s.

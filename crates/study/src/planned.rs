@@ -206,7 +206,7 @@ pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
 }
 
 /// The stack with the congestion control that the scheme's name says, or else `cc`, or else the one that the scheme
-/// needs, unless the user has named a `whole` stack, control and all.
+/// needs. The last is left out where the user has named a `whole` stack, control and all.
 fn with_control(
     stack: StackProfile,
     cc: Option<CcName>,

@@ -80,8 +80,8 @@ struct Losses {
 
 /// Losses further apart than this and four round trips of the new link are told apart.
 const SAME_BURST: Nanos = SECOND / 20;
-/// A silence is told from this length on, and if it is longer than half as much again as the round trip of
-/// the new link: a small window pauses every round trip.
+/// A silence is told from this length on, and if it is longer than 1.5 round trips of the new link. A small window
+/// pauses every round trip.
 const SILENCE: Nanos = SECOND / 2;
 /// Silences that are told, the longest ones.
 const MOST_SILENCES: usize = 4;

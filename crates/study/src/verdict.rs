@@ -1,8 +1,8 @@
 //! Whether a measure of two rows differs by more than noise (docs/guide/diff.md).
 //!
-//! A row is a sample over handoff times. Its figures decide the criterion: a median with its quartiles has the notch
-//! of a box plot, a mean count and a share have a model of their spread, and the rest has none, so that nothing is
-//! claimed about it.
+//! A row is a sample over handoff times. Its figures decide the criterion. A median with its quartiles has the notch of
+//! a box plot; a mean count and a share have a model of their spread. The rest has none, so that nothing is claimed
+//! about it.
 
 use crate::measure::{MEASURES, Measure, Noise, OPTIONAL, Row, Unit, has};
 use serde::Serialize;
@@ -62,9 +62,9 @@ pub struct Measured {
     pub has_criterion: bool,
 }
 
-/// Notch of a box plot: median +- 1.57 IQR / sqrt(n). Two medians differ at about the 5 % level
-/// when their notches do not overlap (McGill, Tukey and Larsen, "Variations of box plots", The
-/// American Statistician 32(1), 1978, p. 16).
+/// Notch of a box plot: median +- 1.57 IQR / sqrt(n). Two medians differ at about the 5 % level when their notches do
+/// not overlap. Source: McGill, Tukey and Larsen, "Variations of box plots", The American Statistician 32(1), 1978,
+/// p. 16.
 const NOTCH: f64 = 1.57;
 /// Standard errors that count as noise: 5 % of samples lie farther out.
 const STANDARD_ERRORS: f64 = 1.96;

@@ -1,5 +1,6 @@
-//! Items made from the table of measures: the row of a comparison, the same row flat, the row of one handoff, the
-//! columns that a table can show, and the list of all measures for whoever writes, compares or explains them.
+//! Items made from the table of measures: the row of a comparison, the same row flat, and the row of one handoff.
+//! Further items are the columns that a table can show, and the list of all measures for whoever writes, compares or
+//! explains them.
 
 /// Makes all of these from the entries of `table.rs`, which says how an entry reads.
 macro_rules! measures {

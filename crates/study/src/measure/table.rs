@@ -1,6 +1,6 @@
-//! The table of measures. A new measure is one entry: from it come JSON, CSV, Arrow and Parquet, the columns of tables
-//! and pages, what `segue diff` compares, and docs/reference/measures.md (`segue measures --markdown` writes it). An
-//! entry reads:
+//! The table of measures. A new measure is one entry. From it come JSON, CSV, Arrow and Parquet, the columns of tables
+//! and pages, and what `segue diff` compares. docs/reference/measures.md comes from it, too
+//! (`segue measures --markdown` writes it). An entry reads:
 //!
 //! ```text
 //! /// Its definition.
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! Entries after `optional` are of what not every question has; a row without it has no such field, and a file without
+//! Entries after `optional` are of what not every question has. A row without it has no such field, and a file without
 //! such rows no such column.
 //!
 //! The order is that of JSON and CSV. `{first}` stands for the name of the first scheme. Averages over handoffs, and

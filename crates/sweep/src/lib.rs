@@ -1,9 +1,9 @@
 //! Sweeps: very many handoffs, one row each, computed in parts that any thread, process or machine may take.
 //!
 //! A [`Plan`] is what a file asks for ([`plan`]), split by warm-up; [`warm_up`] computes one part. [`run`] takes all
-//! cores over the parts, a [`Store`] keeps those that are done and makes the file of them ([`store`]), [`shard`] is
-//! one file's share and [`merge`] puts shares together. [`piece`] is the file of any of them. The file is the same to
-//! the byte whoever computed a part, wherever and in whatever order.
+//! cores over the parts. A [`Store`] keeps those that are done and makes the file of them ([`store`]), [`shard`] is one
+//! file's share and [`merge`] puts shares together. [`piece`] is the file of any of them. The file is the same to the
+//! byte whoever computed a part, wherever and in whatever order.
 
 pub mod merge;
 pub mod piece;

@@ -1,5 +1,5 @@
-//! The plan of a sweep, split into parts that share nothing: all that begins with one and the same warm-up
-//! (old link, flows, stack, seed) is one part, so that nobody repeats another's warm-up.
+//! The plan of a sweep, split into parts that share nothing. All that begins with one and the same warm-up (old link,
+//! flows, stack, seed) is one part, so that nobody repeats another's warm-up.
 
 use crate::warm_up::{Block, WarmUp};
 use arrow_array::RecordBatch;
@@ -134,7 +134,7 @@ impl Plan {
 }
 
 /// Conditions that a warm-up depends on: old link with its queues and the starts of flows, rates of the wired hops,
-/// flows, stack, traffic; with neighbours also them and the new link.
+/// flows, stack, traffic. With neighbours they include them and the new link.
 type Conditions = (String, (u64, u64), usize, usize, Option<String>, Option<String>);
 
 /// The warm-ups of several plans.

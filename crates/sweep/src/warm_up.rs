@@ -1,4 +1,4 @@
-//! One part of a sweep: a network that is warmed up once, forked at every handoff time, and run from there towards
+//! One part of a sweep: a network that is warmed up once and forked at every handoff time. From there it is run towards
 //! every new link, kind and scheme that begins with it.
 
 use arrow_array::RecordBatch;

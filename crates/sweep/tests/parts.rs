@@ -357,8 +357,8 @@ fn compared(text: &str) -> (csv::StringRecord, Vec<Vec<String>>) {
     (names, rows)
 }
 
-/// The user's traffic is measured by class: a row has what a comparison of that handoff alone has, in columns of the
-/// same names, and nothing of classes that its user has not.
+/// The user's traffic is measured by class. A row has what a comparison of that handoff alone has, in columns of the
+/// same names. It has nothing of classes that its user has not.
 #[test]
 fn classes_are_those_of_a_comparison_of_one_handoff() {
     let base = "old = '4mbit/20ms'\nnew = '2mbit/30ms'\nkind = 'bbm'\ndisconnect = '300ms'\nschemes = ['sack', 'etcp-v1']\n";

@@ -1,5 +1,5 @@
 //! Conservation of packets on the bench after every event (algorithms.md, 6.1). A packet that was sent has arrived or
-//! is under way; or it was lost in a queue, on a link or in the disconnection, or overflowed a buffer.
+//! is under way. Or it was lost in a queue, on a link or in the disconnection, or overflowed a buffer.
 
 use crate::bench::{Duplex, Experiment, LinkIds};
 use crate::handoff_run::{WarmRun, check_scheme};

@@ -209,8 +209,8 @@ impl<W: HostObserver> Completed<W> {
         (sim, link_ids)
     }
 
-    /// When the link is there, the mobile does what its scheme has it do for all connections. It receives on some, and
-    /// sends on others.
+    /// When the link is there, the mobile does what its scheme has it do for all connections. These are the ones that
+    /// it receives, and the ones that it sends on.
     fn act_at_mobile(&self, sim: &mut BenchSim<W>, link_ids: &LinkIds, scheme: &Scheme) {
         let experiment = &self.fork.experiment;
         let window_rule = lead::window_rule(experiment, scheme);

@@ -1,5 +1,6 @@
-//! The events of traces as an Arrow record batch: the lines of [`segue_export::trace_lines`] between the first and
-//! the last, one row each; what an event does not have is null (docs/guide/trace.md).
+//! The events of traces as an Arrow record batch (docs/guide/trace.md). It has the lines of
+//! [`segue_export::trace_lines`] between the first and the last, one row each. Fields that an event does not have are
+//! null.
 
 use crate::rows::{ArrowError, batch};
 use arrow_array::RecordBatch;

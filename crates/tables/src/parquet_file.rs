@@ -1,5 +1,5 @@
-//! Parquet files of single handoffs: a row group at a time, so that neither side holds the whole, with a digest of
-//! every byte, so that damage is never mistaken for a result. No time, no host: equal rows are equal bytes.
+//! Parquet files of single handoffs: a row group at a time, so that neither side holds the whole. A digest of every
+//! byte makes sure that damage is never mistaken for a result. No time, no host: equal rows are equal bytes.
 
 use crate::handoffs::{handoff_schema, is_handoff_schema};
 

@@ -122,8 +122,9 @@ fn one(index: usize) -> String {
     format!("one-handoff-{index}")
 }
 
-/// The result alone, for a page with a frame of its own: the table with the words of the command line, the chart of
-/// quartiles, transfer times over handoff times, the time of the new link. `comparison` must have kept its handoffs.
+/// The result alone, for a page with a frame of its own. It has the table with the words of the command line, the chart
+/// of quartiles, and transfer times over handoff times. It also has the time of the new link. `comparison` must have
+/// kept its handoffs.
 pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Presentation) -> String {
     let charts = charts(comparison, presentation);
     let (quartiles, link_times) = charts.split_at(1);

@@ -186,9 +186,9 @@ impl Drawn {
 const QUEUE_DELAY: &str = "Wait of each data packet in the managed queues, at the time at which it is sent on; 0 while \
      none waits.";
 
-/// Takes room for handoffs of equal rank: words and wide pictures of all, if need be of all without the queues, or
-/// without the windows and then the beginnings, too. If even sequence graphs are too many, the first schemes have
-/// theirs. Says which handoffs are in the page.
+/// Takes room for handoffs of equal rank: words and wide pictures of all. If need be it takes those of all without the
+/// queues, or without the windows and then the beginnings, too. If even sequence graphs are too many, the first schemes
+/// have theirs. Says which handoffs are in the page.
 pub fn furnish_alike(all: &mut [&mut Drawn], budget: &Budget) -> Vec<bool> {
     let words: Vec<usize> = all.iter().map(|drawn| drawn.words()).collect();
     for kinds in (1..=KINDS).rev() {

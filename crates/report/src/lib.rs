@@ -1,10 +1,14 @@
 //! One page that explains a comparison or a single handoff: self-contained HTML that opens offline.
 //!
 //! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`live_page`] is
-//! `segue lab run --report`, [`drive_page`] is `segue run --report` of a drive. `page` is the frame around the content, [`graphs`] turns traces into pictures,
-//! `beside` into pictures of all schemes, [`pictures`] puts pictures into a page and keeps it small, `handoff` explains one handoff, `asked` repeats the
-//! question, `rules` has what stories cite, `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables
-//! by class, [`looks`] gives each scheme its colour.
+//! `segue lab run --report`, [`drive_page`] is `segue run --report` of a drive.
+//!
+//! * `page` is the frame around the content.
+//! * [`graphs`] turns traces into pictures, `beside` into pictures of all schemes. [`pictures`] puts pictures into a
+//!   page and keeps it small.
+//! * `handoff` explains one handoff, `asked` repeats the question, `rules` has what stories cite.
+//! * `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables by class.
+//! * [`looks`] gives each scheme its colour.
 
 mod asked;
 mod beside;

@@ -176,8 +176,8 @@ fn nearest_existing(file: &Path) -> &Path {
     folders.into_iter().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(Path::new("."))
 }
 
-/// A file that nobody sees before it is whole. On Linux it has no name until then, so that not even a process
-/// that is killed leaves it behind; where that is not possible it is a temporary file beside its target.
+/// A file that nobody sees before it is whole. On Linux it has no name until then, so that not even a process that is
+/// killed leaves it behind. Where that is not possible it is a temporary file beside its target.
 #[derive(Debug)]
 pub enum Draft {
     /// A file without a name, and the folder that it will stand in.

@@ -15,7 +15,7 @@ use tokio_io_timeout::TimeoutStream;
 /// How long a client may take to send the head of a request, and to read any part of its answer.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Octets of an answer that wait in a connection. The kernel tells that more may be written once a good part of them is
-/// gone: with its own many, a client that reads slowly would seem to read nothing.
+/// gone. With its own many, a client that reads slowly would seem to read nothing.
 const WAITING: usize = 64 << 10;
 /// Connections at once; others wait to be accepted.
 const MOST: usize = 512;

@@ -1,10 +1,12 @@
 //! `segue explore`: a page on this machine that compares schemes while links are being changed, and the answers behind
 //! it for programs.
 //!
-//! [`question`] reads a query string and knows the limits, [`schema`] tells them, [`work`] says how much is done at
-//! once and for how long, [`answer`] computes, [`words`] gives the command line and the scenario file of a question,
-//! [`page`] is the page, [`connections`] lets clients in, [`large`] bounds what waits for slow readers, [`server`]
-//! brings them together, [`guard`] says who may ask, [`traces`] which files a question may name.
+//! * [`question`] reads a query string and knows the limits, [`schema`] tells them.
+//! * [`work`] says how much is done at once and for how long, [`answer`] computes.
+//! * [`words`] gives the command line and the scenario file of a question, [`page`] is the page.
+//! * [`connections`] lets clients in, [`large`] bounds what waits for slow readers.
+//! * [`guard`] says who may ask, [`traces`] which files a question may name.
+//! * [`server`] brings them together.
 
 mod answer;
 mod connections;

@@ -31,7 +31,7 @@ impl Origin {
         Self { command: shell_words::join(without(words, &MANNER)), version }
     }
 
-    /// As the `origin` of results that no simulation made: `program` and `command`, without what only says where
+    /// As the `origin` of results that no simulation made: `program` and `command`. It leaves out what only says where
     /// results go and how the work is shown, which no result depends on.
     pub fn json(&self) -> Value {
         json!({"program": self.version, "command": question(&self.command)})

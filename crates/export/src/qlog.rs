@@ -1,5 +1,5 @@
-//! A trace as qlog, which qvis opens: contained JSON of version 0.3 (draft-ietf-quic-qlog-main-schema-02, with the
-//! events of draft-ietf-quic-qlog-quic-events-01), one trace for each flow, as its sender sees it.
+//! A trace as qlog, which qvis opens: one trace for each flow, as its sender sees it. It is contained JSON of version
+//! 0.3 (draft-ietf-quic-qlog-main-schema-02, with the events of draft-ietf-quic-qlog-quic-events-01).
 //!
 //! qlog is made for QUIC, and TCP is told in its words. Each transmission has a number of its own, as in QUIC, so that
 //! a packet sent again is another one. An ACK names the transmissions whose bytes it reports for the first time.

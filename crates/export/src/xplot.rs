@@ -1,7 +1,7 @@
 //! A trace as a time-sequence graph for xplot and what reads its files (jPlot, xpl2gpl). Marks are tcptrace's: a white
-//! arrow for data, a red one with R for data sent again, green for the cumulative ACK with a tick for each duplicate,
-//! purple for SACK blocks, yellow for the advertised window. As tcptrace does at a sender, it shows what leaves and
-//! reaches that host.
+//! arrow for data, a red one with R for data sent again. The cumulative ACK is green, with a tick for each duplicate.
+//! SACK blocks are purple, the advertised window yellow. As tcptrace does at a sender, it shows what leaves and reaches
+//! that host.
 
 use segue_study::explain::SchemeTrace;
 use segue_study::story::headline;

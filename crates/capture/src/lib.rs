@@ -1,5 +1,5 @@
-//! Captures (pcapng) of one traced handoff, for Wireshark, tshark and tcptrace: every packet at up to
-//! four vantage points, with the sender's decisions as packet comments. docs/guide/captures.md.
+//! Captures (pcapng) of one traced handoff, for Wireshark, tshark and tcptrace. They have every packet at up to four
+//! vantage points, with the sender's decisions as packet comments. docs/guide/captures.md.
 //!
 //! `sightings` is who saw which packet when, `vantage` where and under which addresses, and `encode` its
 //! bytes. [`live_capture`] is for packets that were really sent.

@@ -227,8 +227,8 @@ fn decisions_stand_on_the_packets_that_caused_them() {
     assert!(!commented("first sample").data(), "the ACK that brought the sample");
 }
 
-/// HO Start comes over the old link and HO Finish over the new one, two copies each, with what they say written
-/// beside the first; what waits at the new router comes through to the mobile.
+/// HO Start comes over the old link and HO Finish over the new one, two copies each, with what they say written beside
+/// the first. The packets that wait at the new router come through to the mobile.
 #[test]
 fn a_handoff_notification_in_a_capture() {
     let handoff = Experiment {

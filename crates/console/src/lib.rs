@@ -1,5 +1,5 @@
-//! The command-line parts that Segue's programs share. An error is one line on standard error, with exit status 2
-//! for the user's mistakes and 1 for ours; standard output may be closed at any time.
+//! The command-line parts that Segue's programs share. An error is one line on standard error, with exit status 2 for
+//! the user's mistakes and 1 for ours. Standard output may be closed at any time.
 
 mod message;
 mod table;

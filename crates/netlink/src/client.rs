@@ -1,4 +1,4 @@
-//! Questions to the kernel. An answer is all of it, or an error: a list that is cut short, or that changed while it was
+//! Questions to the kernel. An answer is all of it, or an error. A list that is cut short, or that changed while it was
 //! read, must not be taken for the list.
 
 use crate::message::{Message, word};

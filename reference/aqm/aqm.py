@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""CoDel, FQ-CoDel, PIE and RED beside the simulator's, written from RFC 8289 (section 5), RFC 8290 (section 4),
-RFC 8033 (sections 4 and 5; what Linux's sch_pie.c does where it leaves that open), Floyd and Jacobson (1993,
-section 4; gentle, 2000) and the rules of ns-2's red.cc alone. Random numbers are those of PCG (O'Neill 2014, MCG of 128 bits, XSL-RR).
+"""CoDel, FQ-CoDel, PIE and RED beside the simulator's, written from their sources alone. Those are RFC 8289 (section
+5), RFC 8290 (section 4), and RFC 8033 (sections 4 and 5; what Linux's sch_pie.c does where it leaves that open). For
+RED they are Floyd and Jacobson (1993, section 4; gentle, 2000) and the rules of ns-2's red.cc. Random numbers are those
+of PCG (O'Neill 2014, MCG of 128 bits, XSL-RR).
 
 One link of 10 Mbit/s for 60 s. Prints what crates/netsim/tests/aqm.rs expects:
 
@@ -143,7 +144,7 @@ class Fifo:
 
 class Pie:
     """RFC 8033: 4.1 drops at enqueue, 4.2 the probability, 4.3 time stamps, 4.4 bursts, 5.4 derandomisation, 5.5 the
-    cap of 2 %; the safeguard looks at the last sample, and beyond 250 ms 2 % are added, as in Linux."""
+    cap of 2 %. The safeguard looks at the last sample, and beyond 250 ms 2 % are added, as in Linux."""
 
     REF, UPDATE, BURST = 15_000_000, 15_000_000, 150_000_000
 
@@ -204,8 +205,8 @@ class Pie:
 
 class Red:
     """Floyd and Jacobson, section 4: the mean at each arrival, and of those between the thresholds each with
-    pb / (1 - count pb); gentle: from max_p at the upper threshold to 1 at twice as many. ns-2's red.cc: nothing is
-    dropped early that finds fewer than two packets, nor the first that could be; whole packets of idle time, which
+    pb / (1 - count pb). Gentle: from max_p at the upper threshold to 1 at twice as many. ns-2's red.cc: nothing is
+    dropped early that finds fewer than two packets, nor the first that could be. Idle time counts in whole packets, and
     begins when the server asks in vain."""
 
     MIN, MAX, MAX_P, W, SLOT = 5.0, 15.0, 0.1, 0.002, 1_200_000

@@ -7,11 +7,11 @@
                                           runs a line (from 1) with other seeds; a row of times for each
     weather.py shares ns2.csv rows.csv    how many handoffs take up to a time: ns-2's, and ours by `segue compare --rows`
 
-A line is a scenario: two links, a kind of handoff, flows, the share of packets that each link loses in each direction,
-and whether its queues are RED. Each is run with so many seeds from 2 on, forked at five handoff times (8.2, 8.6, ...,
-9.8 s): with 200 seeds a median is that of 1000 handoffs. `A_med_low` and `A_med_high` are the interval of 95 % that the
-median has by chance (bootstrap over seeds); lines that were run before this column came lack it. It needs Debian's
-packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it keeps what is done.
+A line is a scenario. It has two links, a kind of handoff, and flows. It also has the share of packets that each link
+loses in each direction, and whether its queues are RED. Each is run with so many seeds from 2 on, forked at five
+handoff times (8.2, 8.6, ..., 9.8 s). With 200 seeds a median is that of 1000 handoffs. `A_med_low` and `A_med_high` are
+the interval of 95 % that the median has by chance (bootstrap over seeds); lines that were run before this column came
+lack it. It needs Debian's packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it keeps what is done.
 
 The difference of two shares is told in standard errors, as the seeds differ: 2 and more is rarely chance.
 """

@@ -12,9 +12,9 @@
  *     fwC/S   cwnd and ssthresh after the instant, if they have changed (-: infinite)
  *
  * Time zero is connect() of flow 0; it is a multiple of 16.384 s on the clock, and so a multiple of 4096 jiffies.
- * The kernel runs in virtual time, in which work takes none, but for 1 us wherever a new program touches a page for the
- * first time: 28 us until ip is done. So the programs that break and complete the handoff are started before, and act
- * within 2 us.
+ * The kernel runs in virtual time. Work takes none, but for 1 us wherever a new program touches a
+ * page for the first time. That is 28 us until ip is done. So the programs that break and complete
+ * the handoff are started before, and act within 2 us.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

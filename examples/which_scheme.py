@@ -18,7 +18,7 @@ def question(mo):
         # Which scheme, if one does not know the handoff that comes?
 
         Each paper shows its scheme on the links, the kind of handoff and the stack that it was made for. A host has to choose before it knows any of them. So all schemes run over
-        **all pairs of the bench's links, both kinds of handoff, one flow and several**, and every transfer time is held against the *bound*: the time that no sender can beat on
+        **all pairs of the bench's links, both kinds of handoff, one flow and several**. Every transfer time is held against the *bound*: the time that no sender can beat on
         these links ([bench.md](https://github.com/segue-net/segue/blob/main/docs/reference/bench.md)). A ratio of 1 is the best that there is, whatever the stack.
 
         A *case* is one pair of links, kind and number of flows; its ratio is the median over the handoff times. An unfinished transfer counts as infinite.

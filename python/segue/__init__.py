@@ -1,6 +1,6 @@
 """The effect on TCP of a change of the access link (a handoff), and remedies.
 
-The same comparisons as the command line's, with the same words, defaults and messages; results are tables that polars,
+The same comparisons as the command line's, with the same words, defaults and messages. Results are tables that polars,
 pandas, pyarrow and everything else that knows Arrow take without copying. docs/guide/python.md has examples.
 
     import segue

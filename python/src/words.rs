@@ -1,5 +1,5 @@
-//! From Python's values to the words of the command line, which says what is wrong with them: a value means the same
-//! in both, and has the same defaults.
+//! From Python's values to the words of the command line, which says what is wrong with them. A value means the same in
+//! both, and has the same defaults.
 
 use crate::failure::exception;
 use pyo3::exceptions::PyTypeError;

@@ -1,5 +1,5 @@
-//! Queueing delay over time under active queue management. Each sender's data waits in the queue of a link, beside the
-//! delay that the queue aims at (RFC 8289, section 4.3; RFC 8033, section 4.2). One plot per link.
+//! Queueing delay over time under active queue management. It shows how long each sender's data waits in the queue of a
+//! link, beside the delay that the queue aims at (RFC 8289, section 4.3; RFC 8033, section 4.2). One plot per link.
 
 use crate::about::{About, Size};
 use crate::axis::{Axis, Spacing};

@@ -76,8 +76,8 @@ pub fn handoffs(folder: &Path) -> Result<Handoffs, Error> {
 }
 
 /// The 24 scenarios of continuous integration, by a fixed rule. They are every 13th of the 2008 paper's from the
-/// seventh on (one flow, both kinds). Every fifth of the 2009 paper's (1, 2 and 4 flows, both kinds)
-/// follows.
+/// seventh on (one flow, both kinds). Every fifth of the 2009 paper's follows (1, 2 and 4 flows, both
+/// kinds).
 pub fn subset(all: &[(Scenario, Summary)]) -> Vec<(Scenario, Summary)> {
     let of = |paper: u8| all.iter().filter(move |(scenario, _)| scenario.paper == paper).copied();
     of(1).skip(6).step_by(13).chain(of(2).step_by(5)).collect()

@@ -243,8 +243,9 @@ impl Source for Driven {
     }
 }
 
-/// Whether an expectation is true. TCP-HO has 5 % more than NewReno, WLAN five times as much as WCDMA. Each WAN delay
-/// has less than the one before, and U-VH twice as much as the other classes. `None` if it cannot be judged.
+/// Whether an expectation is true in this case. TCP-HO has 5 % more than NewReno, WLAN five times as much as WCDMA.
+/// Each WAN delay has less than the one before, and U-VH twice as much as the other classes. `None` if it cannot be
+/// judged.
 fn driven(drives: &str, expect: &str) -> Option<bool> {
     let text = format!(
         "id = 'p'\nnumber = '0'\ncite = 'c'\n[defaults]\nschemes = {{ tcp = 'newreno', ho = 'tcp-ho' }}\n\

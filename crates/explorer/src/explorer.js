@@ -2,7 +2,7 @@
 (() => {
   const by = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
-  // What is left out of the address is usual; the server says the same.
+  // Words left out of the address are usual; the server says the same.
   const usual = { kind: "mbb", disconnect: "1s", overlap: "1s", soft: "duplicate", return: "1s", address: "keep", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
     definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", "notice-error": "", handoffs: "1", every: "", seed: "1" };
 
@@ -17,7 +17,7 @@
     const number = (place) => Number((least * (most / least) ** (place / 1000)).toPrecision(2));
     const follow = () => {
       const value = Number(field.value);
-      // Whoever moves it knows where it is; numbers are rounded, and would hold it back.
+      // A user who moves it knows where it is; numbers are rounded, and would hold it back.
       if (!(value > 0) || document.activeElement === slider) return;
       slider.value = linear ? value : position(value);
       slider.setAttribute("aria-valuetext", field.value);
@@ -330,7 +330,7 @@
     } catch (error) {
       if (error.name !== "AbortError") shownComparison = "";
       failed("result", "problem", error);
-      // What is there holds for as many handoffs as it says.
+      // The results that are there hold for as many handoffs as they say.
       if (some) by("result").classList.remove("stale");
     }
   };

@@ -12,7 +12,7 @@
       const wanted = small.matches ? picture.narrow : picture.wide;
       if (shown !== wanted) shown.replaceWith(wanted);
     }
-    // What is wider than its place is scrolled by keys, too.
+    // A box that is wider than its place is scrolled by keys, too.
     for (const box of document.querySelectorAll(".table, .picture")) {
       const wide = box.scrollWidth > box.clientWidth;
       for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", "Scrolls sideways"]]) {

@@ -1,6 +1,6 @@
 "use strict";
-// Graphs over time: values under one cursor in all graphs of a handoff, and a closer look at a part of the time. What a
-// graph shows is read back from what is drawn, so the page holds no second copy of its numbers.
+// Graphs over time: values under one cursor in all graphs of a handoff, and a closer look at a part of the time. The
+// values are read back from what is drawn, so the page holds no second copy of its numbers.
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const svgElement = (name, attributes) => {

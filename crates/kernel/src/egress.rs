@@ -1,5 +1,5 @@
-//! The egress of a device (tc, clsact, direct action), whose filters see its packets. It has what packets begin with,
-//! who else has filters there (rtnetlink), and the places that ours have.
+//! The egress of a device (tc, clsact, direct action), whose filters see its packets. It knows what packets begin
+//! with, who else has filters there (rtnetlink), and the places that ours have.
 
 use crate::host;
 use crate::sender::Error;

@@ -4,7 +4,7 @@
 //! The congestion window just before a handoff is the state of a Markov chain (section III-C;
 //! docs/reference/algorithms.md 6.4).
 //! A handoff lets the retransmission timer expire with probability p; a window above the buffer B loses what is more.
-//! Each case has a dead time and a window. From it congestion avoidance then climbs by one packet per round trip up to
+//! Each case has a dead time and a window. From there congestion avoidance climbs by one packet per round trip up to
 //! W_max, until the next handoff. The sojourn S, in round trips, is uniform. Packets of slow start and of recovery are
 //! not counted.
 //!

@@ -124,9 +124,9 @@ impl Handoff {
         if beyond < 0.0 { round_trips.exp2() } else { (knee + beyond).min(self.b) }
     }
 
-    /// The gain at an estimate of `x` > 0 segments, N_tcp-ho - N_tcp, segments. If c < b it is Delta_1 = Delta_2 for x
-    /// < b and Delta_3 above it. Otherwise it is nabla_1, and nabla_2 = nabla_3 = 0. With f(s) = (b + 1) s - s²/2 - b
-    /// log2 s these are f(x) - f(c), f(b) - f(c), f(x) - f(b) and 0.
+    /// The gain at an estimate of `x` > 0 segments, N_tcp-ho - N_tcp, segments. If c < b it is Delta_1 = Delta_2 for
+    /// x < b and Delta_3 above it. Otherwise it is nabla_1, and nabla_2 = nabla_3 = 0. With
+    /// f(s) = (b + 1) s - s²/2 - b log2 s these are f(x) - f(c), f(b) - f(c), f(x) - f(b) and 0.
     pub fn gain(&self, x: f64) -> f64 {
         let b = self.b;
         let f = |s: f64| (b + 1.0) * s - s * s / 2.0 - b * s.log2();

@@ -1,5 +1,6 @@
-//! Notices that err (docs/reference/bench.md). The rate and the delay that a mobile tells of its new link may be far
-//! from the truth. It may also tell them late. One draw for each handoff, whatever hears it.
+//! Notices that err (docs/reference/bench.md). They say how far the rate and the delay that a mobile tells of
+//! its new link may be from the truth. They also say how late it may tell them. One draw for each handoff, whatever
+//! hears it.
 
 use crate::random::{Random, Stream};
 use segue_handoff::Link;

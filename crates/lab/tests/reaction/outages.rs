@@ -193,8 +193,8 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
     }
 }
 
-/// A peer on the fast link to which a window of more than 40 packets has left. It returns the first octet of these, and
-/// the server's end.
+/// A peer on the fast link to which a window of more than 40 packets has left. With it come the first octet of these,
+/// and the server's end.
 fn forty_under_way<'a>(bench: &'a Bench, sender: &Sender, port: u16) -> (Peer<'a>, u32, TcpStream) {
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, port);

@@ -1,8 +1,8 @@
 //! A path that becomes another one while packets of the old one are out.
 //!
 //! Source: RFC 9000, 9.4 (congestion controller and estimator start anew; packets of the old path contribute to
-//! neither). RFC 9002, 6.2.2 and 7.2 (timer and window at the start). Both act on the kernel's queue and states. No
-//! kernel has this: TCP keeps its state when the access link changes.
+//! neither). RFC 9002, 6.2.2 and 7.2 (timer and window at the start). Here they are on the kernel's queue and states.
+//! No kernel has this: TCP keeps its state when the access link changes.
 //!
 //! Packets that were last sent before the change are under way *elsewhere*. While any is outstanding the state is Loss:
 //! lost packets are sent again as cwnd allows, which grows by slow start. The first loss of a packet of the new path is

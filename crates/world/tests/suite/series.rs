@@ -219,8 +219,8 @@ fn routers_hold_packets_at_every_handoff() {
     }
 }
 
-/// The new router holds all in time, so that nothing is lost. The mobile leaves the slow link before its router has
-/// sent what it held: a window of 40 packets takes 2.4 s there. They follow the mobile.
+/// The new router holds all in time, so that nothing is lost. Yet the mobile leaves the slow link before its router
+/// has sent what it held: a window of 40 packets takes 2.4 s there. They follow the mobile.
 #[test]
 fn what_a_router_still_holds_follows_the_mobile() {
     let mut stack =

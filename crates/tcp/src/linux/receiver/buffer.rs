@@ -1,5 +1,5 @@
 //! The receive buffer: how far the window that it allows has grown, and how the buffer follows what the application
-//! reads. Linux calls that "dynamic right-sizing" (Fisk and Feng, 2001).
+//! reads. Its name is "dynamic right-sizing" (Fisk and Feng, 2001).
 //!
 //! Source: net/ipv4/tcp_input.c (`tcp_init_buffer_space`, `tcp_grow_window`, `tcp_rcv_space_adjust`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`), tcp_output.c (`__tcp_select_window`, `tcp_select_window`). While the

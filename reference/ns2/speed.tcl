@@ -5,8 +5,9 @@
 #   c  one flow over the bench's four hops:  CN --100 Mbit/s, 2 ms-- R --100 Mbit/s, 2 ms-- BS --80 Mbit/s, 10 ms, queue 133-- Wir --500 Mbit/s, 0 ms-- MN
 # prints: case delivered wall_seconds packets_per_second
 #   delivered: sum over the flows of the cumulative ACK at the sender; wall clock around `$ns run` only
-# Packets carry only the headers that these agents use, as ns-2's manual advises for speed. HEADERS=all in the environment
-# keeps all that ns-2 knows, its default and what handoff.tcl uses. It has the same packets, at 0.4 to 0.8 times the pace.
+# Packets carry only the headers that these agents use, as ns-2's manual advises for speed. HEADERS=all in the
+# environment keeps all that ns-2 knows, its default and what handoff.tcl uses: the same packets, delivered at 0.4 to 0.8
+# times the pace.
 set case [lindex $argv 0]; set seconds [lindex $argv 1]
 if {[llength $argv] != 2 || $case ni {a b c} || ![string is double -strict $seconds] || $seconds <= 0} {
   puts stderr "usage: ns speed.tcl a|b|c SIMULATED_SECONDS"; exit 2

@@ -5,7 +5,7 @@ use super::order::Moved;
 use super::over_old::OverOld;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Bounding, Mobile, Receiving};
-use segue_mobile::window::{Bound, Change, Path, begins_after, narrows, usual_queue};
+use segue_mobile::window::{Bound, Change, Path, begins_after, narrows, timers_expire, usual_queue};
 use segue_policy::Link;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -108,7 +108,7 @@ impl Bounded {
             return None;
         }
         let drains = if moved.disconnected { 0 } else { old.drains().min(IDLE) };
-        let bound = Bound::new(now.saturating_add(drains), new, &came);
+        let bound = Bound::new(now.saturating_add(drains), new, &came, timers_expire(&old, &new));
         let after = u64::from(begins_after(&old, &new, moved.disconnected)) * DATA;
         let over_old = OverOld::new(now, moved, &new, &recent).filter(|_| after == 0);
         let after = u32::try_from(after).unwrap_or(u32::MAX / 4);

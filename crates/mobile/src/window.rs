@@ -4,6 +4,8 @@
 //!   With less the link would idle between two ACKs, with more its queue would overflow.
 //! * Half of W is divided evenly among the connections on which something came in the last round, and half by what came
 //!   on each. A round is a round trip.
+//! * Where the new path takes longer than timers of senders ([`timers_expire`]), each of them resends packets that are
+//!   still under way. Parts of the first round leave room for these.
 //! * A round in which more comes than the link was taken to carry raises that rate, and W.
 //! * The bound of a connection begins at once on a slower link. After an outage, and on a link that is no slower, it
 //!   begins when all has come that the old path can have held ([`begins_after`]). Lost data is resent, and what the old
@@ -19,6 +21,11 @@ const SECOND: u128 = 1_000_000_000;
 const LEAST: u32 = 2;
 /// Shortest round: shorter ones count too few packets.
 const SHORTEST_ROUND: u64 = 20_000_000;
+/// Linux's TCP_RTO_MIN, ns: a timer has it beyond a steady round trip.
+const RTO_MIN: u64 = 200_000_000;
+/// Packets that a sender resends if its timer expires before the first ACK over the new path: the first unacknowledged
+/// one, and one more with that ACK, by slow start.
+const RESENT: u32 = 2;
 /// Packets of the shortest queue that [`usual_queue`] expects.
 const SHORTEST_QUEUE: u64 = 5;
 /// Rounds in a row with less than half of the rate, and how long they take at least, ns. On a short path sixteen may be
@@ -89,6 +96,11 @@ pub fn narrows(old: &Path, new: &Path) -> bool {
     new.rate < old.rate || new.holds() < old.holds()
 }
 
+/// Whether timers of senders expire before the first ACK over the new path arrives.
+pub fn timers_expire(old: &Path, new: &Path) -> bool {
+    new.round_trip > old.round_trip.saturating_add(RTO_MIN)
+}
+
 /// How many packets must come in order before the bound begins, after an outage or without one.
 pub fn begins_after(old: &Path, new: &Path, outage: bool) -> u32 {
     if outage || new.rate >= old.rate { old.full() } else { 0 }
@@ -119,9 +131,12 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// From now on. `recent`: packets that came lately on each connection, by which W is divided at first.
-    pub fn new(now: u64, path: Path, recent: &[u32]) -> Self {
-        let parts = divided(path.window(), recent);
+    /// From now on. `recent`: packets that came lately on each connection, by which W is divided at first. With
+    /// `timers_expire` ([`timers_expire`]) the parts of the first round leave room for the packets that are resent.
+    pub fn new(now: u64, path: Path, recent: &[u32], timers_expire: bool) -> Self {
+        let busy = recent.iter().filter(|packets| **packets > 0).count();
+        let resent = if timers_expire { RESENT.saturating_mul(busy as u32) } else { 0 };
+        let parts = divided(path.window().saturating_sub(resent), recent);
         Self { path, parts, came: vec![0; recent.len()], began: now, slack: 0, slack_since: now }
     }
 
@@ -271,7 +286,7 @@ mod tests {
     #[test]
     fn a_new_bound_is_divided_by_what_came_lately() {
         let parts = |recent: &[u32]| {
-            let bound = Bound::new(0, slow(), recent);
+            let bound = Bound::new(0, slow(), recent, false);
             (0..recent.len()).map(|connection| bound.part(connection)).collect::<Vec<_>>()
         };
         assert_eq!(parts(&[100]), [15]);
@@ -283,9 +298,29 @@ mod tests {
         assert_eq!(parts(&[1; 100]), [LEAST; 100]);
     }
 
+    /// A timer of 26 + 200 ms is over before 608 ms.
+    #[test]
+    fn the_first_parts_leave_room_for_what_timers_resend() {
+        assert!(timers_expire(&fast(), &slow()));
+        assert!(
+            !timers_expire(&Path { round_trip: 408 * MS, ..fast() }, &slow()),
+            "200 ms more are no more than the timer"
+        );
+        assert!(timers_expire(&Path { round_trip: 408 * MS - 1, ..fast() }, &slow()));
+        let bound = Bound::new(0, slow(), &[5, 5, 5, 0], true);
+        // 15 - 3 * 2 packets; the fourth resends nothing.
+        assert_eq!([0, 1, 2, 3].map(|connection| bound.part(connection)), [3, 3, 3, LEAST]);
+        let mut bound = Bound::new(0, slow(), &[1; 100], true);
+        assert_eq!(bound.part(0), LEAST);
+        // From the second round on all of W is divided.
+        let came: Vec<u32> = (0..100).map(|connection| if connection < 3 { 5 } else { 0 }).collect();
+        rounds(&mut bound, 1, &came);
+        assert_eq!([0, 1, 2].map(|connection| bound.part(connection)), [5; 3]);
+    }
+
     #[test]
     fn it_holds_while_the_link_is_busy() {
-        let mut bound = Bound::new(0, slow(), &[9]);
+        let mut bound = Bound::new(0, slow(), &[9], false);
         // W takes 900 ms on the link.
         assert_eq!(bound.deadline(), 900 * MS);
         assert!(rounds(&mut bound, 1000, &[15]).iter().all(|change| *change == Change::Divided));
@@ -294,14 +329,14 @@ mod tests {
 
     #[test]
     fn more_than_the_link_was_said_to_carry_raises_it() {
-        let mut bound = Bound::new(0, slow(), &[9]);
+        let mut bound = Bound::new(0, slow(), &[9], false);
         // Two more are chance.
         assert_eq!(rounds(&mut bound, 1, &[17]), [Change::Divided]);
         // 20 packets in 900 ms: 266 kbit/s
         assert_eq!(rounds(&mut bound, 1, &[20]), [Change::Raised]);
         assert_eq!(bound.all(), 13 + 5);
         // A link of twice the rate: the window limits until it has grown to that.
-        let mut bound = Bound::new(0, slow(), &[9]);
+        let mut bound = Bound::new(0, slow(), &[9], false);
         for _ in 0..20 {
             let time = u128::from(bound.deadline() - bound.began);
             let carried = 400_000 * time / SECOND / 12_000;
@@ -313,12 +348,12 @@ mod tests {
 
     #[test]
     fn it_ends_where_something_else_limits() {
-        let mut bound = Bound::new(0, slow(), &[9]);
+        let mut bound = Bound::new(0, slow(), &[9], false);
         let changes = rounds(&mut bound, SLACK_ROUNDS, &[7]);
         assert_eq!(changes.last(), Some(&Change::Ended));
         assert!(changes[..15].iter().all(|change| *change == Change::Divided));
         // Silence tells nothing, and a busy round begins the count anew.
-        let mut bound = Bound::new(0, slow(), &[9]);
+        let mut bound = Bound::new(0, slow(), &[9], false);
         assert!(!rounds(&mut bound, 1000, &[0]).contains(&Change::Ended));
         for _ in 0..100 {
             assert!(!rounds(&mut bound, SLACK_ROUNDS - 1, &[7]).contains(&Change::Ended));
@@ -329,12 +364,12 @@ mod tests {
     /// 6400 kbit/s and 26 ms: W is 21 packets, a round 39.4 ms. 51 of them are 2 s.
     #[test]
     fn on_a_short_path_two_seconds_must_be_slack() {
-        let mut bound = Bound::new(0, fast(), &[9]);
+        let mut bound = Bound::new(0, fast(), &[9], false);
         assert_eq!(bound.deadline(), 39_375_000);
         let changes = rounds(&mut bound, 51, &[10]);
         assert_eq!(changes.iter().position(|change| *change == Change::Ended), Some(50));
         // A busy round in between begins both anew.
-        let mut bound = Bound::new(0, fast(), &[9]);
+        let mut bound = Bound::new(0, fast(), &[9], false);
         for _ in 0..3 {
             assert!(!rounds(&mut bound, 50, &[10]).contains(&Change::Ended));
             assert_eq!(rounds(&mut bound, 1, &[21]), [Change::Divided]);
@@ -343,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_wants_less_leaves_the_rest_to_the_other() {
-        let mut bound = Bound::new(0, slow(), &[9, 9]);
+        let mut bound = Bound::new(0, slow(), &[9, 9], false);
         assert_eq!((bound.part(0), bound.part(1)), (8, 7));
         rounds(&mut bound, 3, &[13, 2]);
         // 3.75 + 6.5, 3.75 + 1
@@ -359,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_joins_has_its_part_after_the_first_round() {
-        let mut bound = Bound::new(0, slow(), &[9]);
+        let mut bound = Bound::new(0, slow(), &[9], false);
         assert_eq!(bound.join(), 1);
         assert_eq!((bound.part(0), bound.part(1)), (15, u32::MAX));
         rounds(&mut bound, 1, &[10, 5]);

@@ -7,7 +7,7 @@ use crate::packet::{Packet, Signal};
 use segue_handoff::alone::early::Early;
 use segue_handoff::alone::echo::Sent;
 use segue_handoff::alone::resume::{Due, Flow, Resumes, Say, begins_anew};
-use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows};
+use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows, timers_expire};
 use segue_handoff::{Act, AloneRule, Pace};
 use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
 use segue_tcp::segment::Timestamps;
@@ -276,7 +276,7 @@ impl Mobile {
         if helper.rule.bounds && narrows(&old, &new) {
             let queue = helper.rule.queue.unwrap_or(new.queue);
             let recent: Vec<_> = self.receiving().map(|flow| flow.memory.recent(&flow.receiver)).collect();
-            helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent));
+            helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent, timers_expire(&old, &new)));
             let after = begins_after(&old, &new, arrived.disconnected);
             let begins = self.receiving().map(|flow| flow.receiver.rcv_nxt().saturating_add(after));
             helper.begins = begins.collect();

@@ -1,4 +1,4 @@
-//! The most that the access links can bring the mobile, for the bound (docs/reference/bench.md). With a soft handoff or
+//! The most that the access links can bring the mobile, for the bound (docs/reference/bounds.md). With a soft handoff or
 //! a return, the old link carries beside the new one.
 
 use super::completed::Completed;

@@ -1,4 +1,4 @@
-//! The physical bound: what no scheme can beat (docs/reference/bench.md).
+//! The physical bound: what no scheme can beat (docs/reference/bounds.md).
 //!
 //! The later of (a) the last delivery over the old link plus its ACK's way over the new one and
 //! (b) the time at which the new link, busy from the first instant at which a packet can reach

@@ -3,7 +3,7 @@
  * scope.h - the remote hosts that a handoff concerns: their packets move with the route.
  * All programs of an agent share the map.
  *
- * Source: docs/guide/agent.md.
+ * Source: docs/internals/agent.md.
  */
 #ifndef SEGUE_SCOPE_H
 #define SEGUE_SCOPE_H

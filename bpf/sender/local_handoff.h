@@ -18,7 +18,7 @@
  * (mobile/unsent.h), waits for an ACK or a timer. Here no notice's ACK comes: the flow sends
  * at once as much as the window allows.
  *
- * Source: docs/guide/agent.md.
+ * Source: docs/internals/agent.md.
  */
 #ifndef SEGUE_LOCAL_HANDOFF_H
 #define SEGUE_LOCAL_HANDOFF_H

@@ -18,7 +18,7 @@ use segue_tables::{comparison_arrow, drive_arrow, handoffs_arrow};
 use std::path::{Path, PathBuf};
 
 /// Result of `segue.compare` and `segue.run`: a table with one row per direction, kind, flow count and scheme (of a
-/// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/reference/bench.md,
+/// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/reference/results.md,
 /// docs/guide/drives.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Comparison {
@@ -96,7 +96,7 @@ impl Comparison {
 ///
 /// Returns
 ///     Comparison: a row per direction, kind, flow count and scheme. Rates in bit/s, times in seconds; null is
-///     infinite. docs/reference/bench.md defines each measure.
+///     infinite. docs/reference/measures.md defines each measure.
 ///
 /// Raises
 ///     ValueError: what the command line would refuse, with its line.

@@ -140,7 +140,7 @@ fn measure(setting: Setting, run: u64) -> Measured {
 }
 
 #[test]
-#[ignore = "three minutes, for docs/guide/agent.md"]
+#[ignore = "three minutes, for docs/guide/agent-alone.md"]
 fn an_upload_with_the_policy_and_without() {
     in_laboratory(|| {
         for kind in [Kind::Mbb, Kind::Bbm] {

@@ -1,6 +1,6 @@
 //! How fast a mobile tells its connections of a handoff: a pass over them tells so many, and the next one waits for so
-//! long. Notices take half of the uplink (docs/guide/agent.md, "Recipients and times of notices"). After an outage the
-//! first connections are told one by one (docs/reference/near.md, 8.6).
+//! long. Notices take half of the uplink (docs/internals/agent.md, "Recipients and times of notices"). After an outage
+//! the first connections are told one by one (docs/reference/near.md, 8.6).
 
 use crate::resume::ACK_OCTETS;
 use std::ops::RangeInclusive;

@@ -1,5 +1,5 @@
-//! The signalling of a fast handover and the sender's state (docs/reference/schemes.md, A download by FMIPv6), as a
-//! ladder.
+//! The signalling of a fast handover and the sender's state (docs/papers/espi-2010-fmipv6.md, A download by FMIPv6),
+//! as a ladder.
 
 use segue_draw::{About, Ladder, LadderMessage, LadderSpan};
 use segue_world::fmip::{DownloadRecord, Host, SenderState};

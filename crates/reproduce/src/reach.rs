@@ -1,6 +1,6 @@
 //! Whether any sender could make a claim true: the bound leaves no more gain than this beside ns-2's regular TCP.
 //!
-//! No transfer is shorter than its bound (docs/reference/bench.md). So no median, quartile or mean of transfer times is
+//! No transfer is shorter than its bound (docs/reference/bounds.md). So no median, quartile or mean of transfer times is
 //! below that of the bounds. No gain is larger than that of a sender that meets the bound in each handoff.
 
 use crate::judge::{REGULAR, Scale, Source, agreed, least_accepted, quotient, reduction};

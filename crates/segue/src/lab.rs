@@ -245,7 +245,7 @@ mod tests {
         all
     }
 
-    /// A comparison's row (docs/reference/bench.md), what a laboratory cannot measure null, and its own measures;
+    /// A comparison's row (docs/reference/results.md), what a laboratory cannot measure null, and its own measures;
     /// beside them the simulator's for the sender that it has.
     #[test]
     fn the_json_keeps_the_contract() {

@@ -18,7 +18,7 @@ fn compare(more: &[&str]) -> Output {
     segue(&[&LINKS[..], &SHORT[..], more].concat())
 }
 
-/// Every field of the contract (docs/reference/bench.md), in its order.
+/// Every field of the contract (docs/reference/results.md), in its order.
 #[test]
 fn json_keeps_the_contract() {
     let output = compare(&[

@@ -330,8 +330,8 @@ fn answers_over_links_of_today() {
     tell("the first of what it shows", first);
 }
 
-/// How long the page waits for all it shows, and what twenty such pages do at once (docs/guide/explore.md has the
-/// figures).
+/// How long the page waits for all it shows, and what twenty such pages do at once (docs/reference/explorer.md
+/// has the figures).
 #[test]
 #[ignore = "a measurement: make measure"]
 fn answers_over_the_paper_links() {

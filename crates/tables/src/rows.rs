@@ -36,7 +36,7 @@ pub fn records_arrow<'de, T: Deserialize<'de> + Serialize>(
     batch(&rows.collect::<Vec<_>>())
 }
 
-/// One row per direction, kind, flow count and scheme (docs/reference/bench.md).
+/// One row per direction, kind, flow count and scheme (docs/reference/results.md).
 pub fn comparison_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
     let rows: Vec<_> = comparison.rows().map(FlatRow::from).collect();
     batch_of(&rows, &not_asked_for(comparison))

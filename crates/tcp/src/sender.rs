@@ -93,7 +93,7 @@ impl<A: Advisor> Sender<A> {
             core.timer_kind = TimerKind::Retransmission;
             core.timer = None; // the first packet starts it
         }
-        // Only an ACK without news of its own may be a duplicate; a notice is not (docs/reference/bench.md).
+        // Only an ACK without news of its own may be a duplicate; a notice is not (docs/reference/wire.md).
         let counts = segment.option.is_empty() && !frozen;
         if core.suspended {
             return self.acknowledge_alone(now, segment);

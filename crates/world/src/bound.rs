@@ -1,4 +1,4 @@
-//! The physical bound: what no scheme can beat (docs/reference/bench.md).
+//! The physical bound: what no scheme can beat (docs/reference/bounds.md).
 //!
 //! It is the later of (a) and (b). (a) is the last delivery over the old link plus its ACK's way over the new one. (b)
 //! is the time at which the new link has carried what it must, plus the way of the last packet and of its ACK. The new

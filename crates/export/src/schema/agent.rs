@@ -1,4 +1,4 @@
-//! Schema of `segue agent status --json`, which another program answers (docs/guide/agent.md).
+//! Schema of `segue agent status --json`, which another program answers (docs/reference/agent-status.md).
 
 use super::{boolean, count, list, may_be_null, number, object, text};
 use serde_json::{Value, json};

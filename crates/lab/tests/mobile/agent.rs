@@ -486,7 +486,7 @@ fn measure(world: &World, count: usize, handoffs: usize) -> Measured {
     measured
 }
 
-/// The times of docs/guide/agent.md; on a machine that does nothing else.
+/// The times of docs/guide/agent-alone.md; on a machine that does nothing else.
 #[test]
 #[ignore = "a measurement: make measure"]
 fn notices_leave_within_five_milliseconds_and_a_thousand_within_a_tenth_of_a_second() {

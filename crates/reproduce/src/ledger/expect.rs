@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Measure {
     /// Transfer time; infinite if incomplete.
     Transfer,
-    /// Shortest possible time (docs/reference/bench.md).
+    /// Shortest possible time (docs/reference/bounds.md).
     Bound,
     /// Timeouts from completion to the end.
     Timeouts,

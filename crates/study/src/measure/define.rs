@@ -17,7 +17,7 @@ macro_rules! measures {
             $some:ident as $maybe_csv:ident, $maybe_unit:ident, $maybe_about:literal;
         )+}
     )+}) => {
-        /// One row of a comparison: the JSON contract of docs/reference/bench.md and docs/reference/measures.md.
+        /// One row of a comparison: the JSON contract of docs/reference/results.md and docs/reference/measures.md.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct Row {
             /// Link before, as asked for.

@@ -55,7 +55,8 @@ pub struct Download {
 }
 
 impl Download {
-    /// The paper's: 1 MB, a hint at 5 s, 1 MB at NAR; what it leaves open as docs/reference/schemes.md says (9.27).
+    /// The paper's: 1 MB, a hint at 5 s, 1 MB at NAR; what it leaves open (9.27) as docs/papers/espi-2010-fmipv6.md
+    /// says.
     pub fn new(stack: StackProfile) -> Self {
         Self {
             stack,

@@ -1,5 +1,5 @@
-//! The most that the access links can bring the mobile, for the bound (docs/reference/bench.md). With a soft handoff or
-//! a return, the old link carries beside the new one.
+//! The most that the access links can bring the mobile, for the bound (docs/reference/bounds.md). With a soft handoff
+//! or a return, the old link carries beside the new one.
 
 use super::completed::Completed;
 use crate::bench::{NEW, OLD, WIRED_DELAY};

@@ -1,5 +1,5 @@
 //! Notices of a completed handoff that are told at a pace: who is told when, and what flows do whose turn has not come.
-//! As the agent does it (docs/guide/agent.md, "Recipients and times of notices").
+//! As the agent does it (docs/internals/agent.md, "Recipients and times of notices").
 
 use super::{HostObserver, Mobile};
 use crate::packet::Packet;

@@ -23,8 +23,8 @@ const LEAST: u32 = 2;
 const SHORTEST_ROUND: u64 = 20_000_000;
 /// Linux's TCP_RTO_MIN, ns: a timer has it beyond a steady round trip.
 const RTO_MIN: u64 = 200_000_000;
-/// Packets that a sender resends if its timer expires before the first ACK over the new path: the first unacknowledged
-/// one, and one more with that ACK, by slow start.
+/// Packets that a sender resends if its timer expires before the first ACK over the new path. It resends the first
+/// unacknowledged one, and by slow start one more with that ACK.
 const RESENT: u32 = 2;
 /// Packets of the shortest queue that [`usual_queue`] expects.
 const SHORTEST_QUEUE: u64 = 5;

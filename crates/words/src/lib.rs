@@ -1,8 +1,9 @@
 //! Words as users write them.
 
-extern crate self as segue_words; // for `choices!` in tests
+extern crate self as segue_words; // for `choices!`
 
 mod choice;
+pub mod lab;
 pub mod quantity;
 pub mod text;
 

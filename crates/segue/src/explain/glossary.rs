@@ -63,7 +63,10 @@ mod tests {
     fn words_have_several_names() {
         for name in ["BBM", "bbm", "break-before-make", "break-before-make (BBM)"] {
             let told = word(name, 80).unwrap_or_default();
-            assert!(told.starts_with("Word break-before-make (BBM): a handoff with an outage"), "{name}: {told}");
+            assert!(
+                told.starts_with("Word break-before-make (BBM): a handoff with an outage"),
+                "{name}: {told}"
+            );
         }
         assert_eq!(word("SRTT", 80), word("rtt", 80));
         assert!(word("", 80).is_none() && word("word", 80).is_none() && word("---", 80).is_none());

@@ -125,6 +125,24 @@ fn a_trace_is_never_in_memory_as_a_whole() {
     assert!(lines.lines().count() == 5_000_000 && lines.ends_with("\n60000\n"));
 }
 
+/// A name alone shows its link, and its variants.
+#[test]
+fn a_link_is_shown_by_its_name() {
+    let told = |words: &str| stdout(&segue(here(), words));
+    assert_eq!(told("links hsdpa"), "  hsdpa           2000kbit/50ms\n");
+    let of_today = told("links 5g");
+    assert!(["5g: ", "5g-low", "5g-high"].iter().all(|part| of_today.contains(part)), "{of_today}");
+    assert!(!of_today.contains("mmwave") && told("links 5G-high") == of_today);
+    for (words, part) in [
+        ("links 5f", "did you mean `5g`"),
+        ("links loss", "`segue explain loss` tells"),
+        ("links x y", "`x`"),
+    ] {
+        let line = String::from_utf8(segue(here(), words).stderr).expect("UTF-8");
+        assert!(line.contains(part) && line.lines().count() == 1, "{words}: {line}");
+    }
+}
+
 /// The list can be typed in again, each of it.
 #[test]
 fn links_are_listed() {

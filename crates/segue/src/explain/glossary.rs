@@ -34,6 +34,7 @@ pub fn words() -> impl Iterator<Item = String> {
 /// Columns of tables that have headings of their own.
 fn tables() -> Vec<(&'static str, &'static [(&'static str, &'static str)])> {
     vec![
+        ("segue compare --traffic", &crate::traffic_table::COLUMNS),
         #[cfg(feature = "files")]
         ("segue run, of drives", &crate::drive::COLUMNS),
         #[cfg(feature = "live")]

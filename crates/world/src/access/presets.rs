@@ -185,7 +185,13 @@ pub fn adopt_links(
     told: impl IntoIterator<Item = (String, String)>,
 ) -> Result<&'static [(String, String)], NamingError> {
     let unknown: Vec<_> = told.into_iter().filter(|(name, _)| meaning(name).is_none()).collect();
-    check(&unknown)?;
+    // The user may write the same link in other capitals now.
+    let is_here = |(name, link): &&(String, String)| {
+        let mut own = own_links().iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
+        own.any(|(_, meant)| meant == link)
+    };
+    let new: Vec<_> = unknown.iter().filter(|told| !is_here(told)).cloned().collect();
+    check(&new)?;
     Ok(ADOPTED.get_or_init(|| unknown))
 }
 
@@ -204,6 +210,7 @@ fn check(links: &[(String, String)]) -> Result<(), NamingError> {
         // A word's case is forgiven: `WLAN` would be two links.
         let earlier = &links[..index];
         if meaning(&name.to_lowercase()).is_some()
+            || own_links().iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
             || earlier.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
         {
             return Err(wrong(true, "the name is taken; expected one that `segue links` does not list"));

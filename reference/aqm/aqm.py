@@ -86,8 +86,8 @@ class FqCodel:
         self.new, self.old = deque(), deque()
 
     def overflow(self, drop):
-        """RFC 8290, 4.1.3, as fq_codel_drop() of sch_fq_codel.c has it: a batch from the head of the queue with the most
-        bytes, the first of several, until half of its bytes are gone. CoDel's count grows with it."""
+        """RFC 8290, 4.1.3, as fq_codel_drop() of sch_fq_codel.c has it. The queue with the most bytes, the first of
+        several, loses a batch from its head, until half of its bytes are gone. CoDel's count grows with it."""
         fat = self.flows[max(sorted(self.flows), key=lambda flow: self.flows[flow].bytes)]
         threshold, length, i = fat.bytes >> 1, 0, 0
         while True:

@@ -116,9 +116,9 @@ fn a_written_trace_is_the_link() {
     assert_eq!(slow.next(), None);
 }
 
-/// mahimahi's rule (`link_queue.cc`, `rationalize`): each stamp takes 1504 bytes from the head of a queue that is never
-/// empty, a packet of its device has 4 bytes beside those of IP, and the last stamp is where the next round begins.
-/// Returns the IP bytes that have left in each second of `rounds` rounds.
+/// mahimahi's rule (`link_queue.cc`, `rationalize`). Each stamp takes 1504 bytes from the head of a queue that is never
+/// empty. A packet of its device has 4 bytes more than its IP packet. The next round begins at the last stamp. Returns
+/// the IP bytes that have left in each second of `rounds` rounds.
 fn replayed_by_mahimahi(stamps: &[u64], rounds: u64, ip_bytes: u64) -> Vec<u64> {
     let (period, packet) = (*stamps.last().unwrap(), ip_bytes + 4);
     let (mut left, mut seconds) = (packet, vec![0; (rounds * period).div_ceil(1000) as usize + 1]);
@@ -138,8 +138,8 @@ fn replayed_by_mahimahi(stamps: &[u64], rounds: u64, ip_bytes: u64) -> Vec<u64> 
     seconds
 }
 
-/// A trace that mahimahi replays carries the link's bytes: in each second to a packet, over 40 s within 1 %, and in the
-/// second round as in the first. Small packets share an opportunity.
+/// A trace that mahimahi replays carries the link's bytes: in each second to a packet, and over 40 s within 1 %. So does
+/// its second round. Small packets share an opportunity.
 #[test]
 fn mahimahi_replays_a_written_trace_as_the_link() {
     for text in ["7mbit/9ms", "leo", "train-low", "5g", "2mbit/5ms,shape=500kbit/15kB"] {

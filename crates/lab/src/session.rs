@@ -28,13 +28,13 @@ pub(super) struct Session<'a> {
     stop: &'a AtomicBool,
 }
 
-/// What is left of a session.
+/// Results of a session.
 pub(super) struct Left {
-    /// What the agent's notices came to, where there is one.
+    /// Counts of the agent's notices, where there is one.
     pub notified: Option<BTreeMap<String, u64>>,
     /// The sender's counters.
     pub sender_counters: BTreeMap<String, u64>,
-    /// What the emulator saw.
+    /// The emulator's packets.
     pub emulator: emulator::Record,
 }
 

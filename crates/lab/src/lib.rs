@@ -70,3 +70,6 @@ pub use sender_kind::{NoticeBy, Segue, SenderKind};
 
 /// Time in ns since a laboratory's time zero, or a span of it.
 pub type Nanos = u64;
+
+/// Nanoseconds in a millisecond.
+pub const MS: Nanos = 1_000_000;

@@ -1,6 +1,6 @@
 //! Measures of hand-made packets.
 
-use super::Nanos;
+use super::MS;
 use super::measures::{BULK, Frame, measure};
 use super::packet::Packet;
 use super::path::{Direction, Fate};
@@ -10,8 +10,6 @@ use segue_netsim::{Rate, Service};
 use segue_policy::Link;
 use segue_policy::wire::{Report, ReportType};
 use std::time::Duration;
-
-const MS: Nanos = 1_000_000;
 
 /// Data of the server's, 1000 octets a piece; `piece` 0 begins with octet 1 of the stream.
 fn data(port: u16, piece: u32, entered_ms: u64, fate: Fate) -> Packet {

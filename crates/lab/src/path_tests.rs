@@ -1,12 +1,10 @@
 //! The path, on hand-made times.
 
-use super::Nanos;
 use super::access_link::AccessLink;
 use super::path::{Direction, Fate, Path, Sink, Switch, Which};
+use super::{MS, Nanos};
 use segue_netsim::loss::LossModel;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Service};
-
-const MS: Nanos = 1_000_000;
 
 #[derive(Clone, Default)]
 struct Seen {

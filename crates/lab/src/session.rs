@@ -28,13 +28,13 @@ pub(super) struct Session<'a> {
     stop: &'a AtomicBool,
 }
 
-/// The remains of a session.
+/// Results of a session.
 pub(super) struct Left {
-    /// The outcomes of the agent's notices, where there is an agent.
+    /// Counts of the agent's notices, where there is one.
     pub notified: Option<BTreeMap<String, u64>>,
     /// The sender's counters.
     pub sender_counters: BTreeMap<String, u64>,
-    /// The emulator's record.
+    /// The emulator's packets.
     pub emulator: emulator::Record,
 }
 

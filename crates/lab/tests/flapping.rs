@@ -8,14 +8,12 @@ use segue_kernel::sender::{Around, Policy};
 use segue_lab::bulk::write_bulk;
 use segue_lab::path::Switch;
 use segue_lab::programs::Download;
-use segue_lab::{Family, Laboratory, NoticeBy, Plan, Program, Segue, SenderKind};
+use segue_lab::{Family, Laboratory, MS, NoticeBy, Plan, Program, Segue, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
-
-const MS: u64 = 1_000_000;
 
 fn flap(scheme: &str, bulk: &Path) {
     let segue =

@@ -8,14 +8,13 @@ use segue_kernel::tunnel::{Outer, WireGuard};
 use segue_lab::child::Child;
 use segue_lab::host::Role;
 use segue_lab::path::{Direction, Switch};
-use segue_lab::{Error, Family, Kind, Laboratory, Nanos, NoticeBy, Plan, Segue, SenderKind};
+use segue_lab::{Error, Family, Kind, Laboratory, MS, Nanos, NoticeBy, Plan, Segue, SenderKind};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const MS: Nanos = 1_000_000;
 const PORT: u16 = 51820;
 const INNER: [&str; 2] = ["10.99.0.1", "10.99.0.2"];
 

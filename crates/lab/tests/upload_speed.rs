@@ -10,14 +10,13 @@ use segue_lab::access_link::AccessLink;
 use segue_lab::host::{DEVICE, Role};
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate, Switch};
-use segue_lab::{Family, Kind, Laboratory, Nanos, Plan, SenderKind};
+use segue_lab::{Family, Kind, Laboratory, MS, Plan, SenderKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::thread::{self, sleep};
 use std::time::Duration;
 
-const MS: Nanos = 1_000_000;
 /// Runs of each setting.
 const RUNS: u64 = 5;
 /// kbit/s, ms.

@@ -58,7 +58,7 @@ macro_rules! first_unless_given {
 
 first_unless_given!(Program, Dead, Gateway, Family);
 
-/// The load of a drive.
+/// Traffic of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Bulk data from iperf3 for as long as the drive lasts.

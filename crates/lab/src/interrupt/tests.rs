@@ -66,7 +66,7 @@ impl Victim {
         kill(Pid::from_raw(self.process.id() as i32), signal).expect("it is ours");
     }
 
-    /// Its output from now on.
+    /// Its words from now on.
     fn said(mut self) -> String {
         let mut text = String::new();
         self.output.read_to_string(&mut text).expect("text");

@@ -7,13 +7,12 @@ use segue_lab::bulk::write_bulk;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Switch};
 use segue_lab::programs::Download;
-use segue_lab::{Error, Family, Laboratory, Nanos, Plan, Program, SenderKind};
+use segue_lab::{Error, Family, Laboratory, MS, Nanos, Plan, Program, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const MS: Nanos = 1_000_000;
 const ROUND_TRIP: Nanos = 18 * MS;
 
 /// The window field of a TCP segment as it stands there, and whether it is a pure ACK.

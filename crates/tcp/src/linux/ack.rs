@@ -119,6 +119,7 @@ impl<A: Advisor> LinuxSender<A> {
                 let advice = self.ask(|advisor, view| advisor.on_dup_ack(view));
                 if let Some(advice) = advice {
                     self.take(&advice);
+                    self.send_as_advised(&advice);
                 }
             }
             rexmit = self.fastretrans_alert(prior_una, dup_ack, &mut flags);

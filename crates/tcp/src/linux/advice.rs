@@ -6,7 +6,7 @@
 use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus};
 use super::{LinuxSender, Pending};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, KernelView, MinRto, Pace, View};
+use crate::advice::{Advice, Advisor, KernelView, Pace, View};
 
 impl<A: Advisor> LinuxSender<A> {
     /// Advice from outside, such as a handoff scheme's answer to a notice.
@@ -61,12 +61,8 @@ impl<A: Advisor> LinuxSender<A> {
         if advice.reinit_rtt {
             self.sk.srtt_us = 0;
         }
-        match advice.min_rto {
-            Some(MinRto::Own) => self.rtt.rto_min_us = (self.profile.rto.min / 1_000) as u32,
-            Some(MinRto::AtLeast(least)) => {
-                self.rtt.rto_min_us = (self.profile.rto.min.max(least) / 1_000) as u32;
-            }
-            None => {}
+        if let Some(min) = advice.min_rto {
+            self.set_rto_floor(min);
         }
         if let Some(new) = advice.path {
             self.start_path(&new);
@@ -142,20 +138,28 @@ impl<A: Advisor> LinuxSender<A> {
         if advice.retransmit_head && outstanding {
             self.retransmit(self.queue.head());
         }
+        if advice.extend_timer && outstanding {
+            self.extend_timer();
+        }
         if (advice.rearm_timer || advice.retransmit_head || advice.path.is_some()) && outstanding {
             self.set_timer(Pending::Retrans, self.rtt.rto);
         }
         if advice.room_for_one {
             self.sk.set_cwnd(self.sk.snd_cwnd.max(self.sk.packets_in_flight() + 1));
         }
+        self.send_as_advised(advice);
+        self.xmit_retransmit_queue();
+        self.push_pending();
+    }
+
+    /// Sends a new packet if advice asks for one.
+    pub(super) fn send_as_advised(&mut self, advice: &Advice) {
         if advice.send_new
             && self.sk.snd_nxt < self.write_seq
             && (advice.beyond_window || self.may_send_new())
         {
             self.transmit_new();
         }
-        self.xmit_retransmit_queue();
-        self.push_pending();
     }
 
     /// Tells programs around the control of an ACK.

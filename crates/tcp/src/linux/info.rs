@@ -162,7 +162,8 @@ impl<A: Advisor> LinuxSender<A> {
     /// Smoothed round-trip time, RTO and its floor, ns.
     pub fn timing(&self) -> (Option<Nanos>, Nanos, Nanos) {
         let srtt = (self.sk.srtt_us > 0).then(|| u64::from(self.sk.srtt_us) * 125);
-        (srtt, self.clock.to_us(self.rtt.rto) * 1_000, u64::from(self.rtt.rto_min_us) * 1_000)
+        let floor = u64::from(self.rtt.rto_min_us).max(self.clock.to_us(self.rtt.floor));
+        (srtt, self.clock.to_us(self.rtt.rto) * 1_000, floor * 1_000)
     }
 
     /// cwnd in whole packets.

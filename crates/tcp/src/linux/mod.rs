@@ -166,6 +166,8 @@ pub struct LinuxSender<A> {
     total_retrans: u32,
     pending: Pending,
     timer: Option<Nanos>,
+    /// The jiffy from which the retransmission timer counts, if it is pending.
+    timer_started: u64,
     /// The timer in the wheel, even if nothing is pending.
     wheel_timer: WheelTimer,
     pacing_timer: Option<Nanos>,
@@ -266,6 +268,7 @@ impl<A: Advisor> LinuxSender<A> {
             total_retrans: 0,
             pending: Pending::None,
             timer: None,
+            timer_started: 0,
             wheel_timer: WheelTimer::default(),
             pacing_timer: None,
             in_host: 0,

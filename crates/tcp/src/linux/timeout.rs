@@ -23,6 +23,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let expires = self.jiffies + wait.min(self.rtt.rto_max);
         self.pending = pending;
+        self.timer_started = expires.saturating_sub(self.rtt.rto);
         let clk = self.jiffies + u64::from(self.in_timer);
         let fires = self.wheel_timer.set(expires, self.jiffies, clk);
         self.timer = Some(self.clock.at(fires));
@@ -32,6 +33,16 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn reset_xmit_timer(&mut self, pending: Pending, wait: u64) {
         let held = self.sk.tcp_wstamp_ns.saturating_sub(self.sk.tcp_clock_cache);
         self.set_timer(pending, wait + self.clock.from_ns(held));
+    }
+
+    /// The retransmission timer expires an RTO after its last start, but not in the past: advice has changed the RTO.
+    /// Where another timer has its slot, it counts from when the head left (`tcp_rearm_rto`).
+    pub(super) fn extend_timer(&mut self) {
+        let wait = match self.pending {
+            Pending::Retrans => (self.timer_started + self.rtt.rto).saturating_sub(self.jiffies),
+            _ => self.clock.from_us(self.rto_delta_us().max(0) as u64),
+        };
+        self.set_timer(Pending::Retrans, wait);
     }
 
     /// `inet_csk_clear_xmit_timer`.

@@ -1,6 +1,6 @@
 //! Effects of advice on a sender, where no scheme is needed to show them.
 
-use segue_tcp::advice::MinRto;
+use segue_tcp::advice::{KernelAdvice, MinRto};
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::linux::wheel::{Clock, fires};
 use segue_tcp::profile::{LINUX_6_12, PROFILES, RFC};
@@ -259,7 +259,7 @@ fn a_kernel_answers_a_duplicate_by_a_new_packet() {
             duplicate(&mut sender, 250 * MS, last);
         }
         assert!(sender.view().in_fast_recovery);
-        sender.enact(250 * MS, &Advice { hold_window: Some(true), ..Advice::default() });
+        sender.enact(250 * MS, &KernelAdvice { hold_window: Some(true), ..KernelAdvice::default() }.into());
         drain(&mut sender, 250 * MS);
         let next = sender.snd_max();
         let expected = if sends { vec![next] } else { vec![] };

@@ -144,7 +144,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.update_rtt_min(ca_rtt_us as u32);
         self.rtt.estimate(&mut self.sk, seq_rtt_us as u32);
         self.rtt.rto = self.rtt.base(&self.sk, &self.clock);
-        self.backoff = 0; // RFC 6298, section 5
+        self.retries.backoff = 0; // RFC 6298, section 5
         true
     }
 
@@ -156,7 +156,7 @@ impl<A: Advisor> LinuxSender<A> {
         };
         let rto = match self.sk.srtt_us {
             0 => self.rtt.rto.max(self.rtt.floor),
-            _ => self.rtt.base(&self.sk, &self.clock) << self.backoff,
+            _ => self.rtt.base(&self.sk, &self.clock) << self.retries.backoff,
         };
         self.rtt.rto = rto.min(self.rtt.rto_max);
     }

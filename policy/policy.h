@@ -64,8 +64,9 @@ struct segue_sender {
 /* ------------------------------------------------------------ what is asked */
 
 /*
- * Flags of segue_action.what. A host that is asked for several things does them
- * in the order of the bits.
+ * Flags of segue_action.what. The order of the bits is no order of acts. A host ends
+ * the back-off first, while SRTT can tell what the RTO was without it. Then it forgets
+ * SRTT, sets the floor, and the windows. Then it sends, and starts the timer at last.
  */
 enum {
 	/* forget srtt and rttvar; the RTO keeps its value (9.5) */

@@ -168,7 +168,10 @@ impl Estimates {
                 let bits = u128::from(octets.saturating_sub(meter.octets)) * 8;
                 let kbps = bits * u128::from(SECOND) / u128::from(time) / 1000;
                 *meter = Meter { octets, since: now };
-                self.deliver(now, (device, router), u32::try_from(kbps).unwrap_or(u32::MAX));
+                // No device is faster than can be told: a counter has jumped.
+                if let Ok(kbps) = u32::try_from(kbps) {
+                    self.deliver(now, (device, router), kbps);
+                }
             }
             _ => {}
         }
@@ -299,12 +302,18 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_begins_anew_delivers_nothing() {
+    fn a_counter_that_begins_anew_delivers_nothing_and_one_that_jumps_neither() {
         let mut estimates = Estimates::new(vec![rule(None, None, 1000)], 60);
-        for (now, octets) in [(0, u64::MAX), (SECOND, 0), (2 * SECOND, u64::MAX)] {
+        let mut after = |now, octets| {
             estimates.apply(now, &Event::Received { device: 3, octets }, |_| Some(path(1).gateway));
-        }
-        let (rate, ..) = said(&estimates, 2 * SECOND, 1).expect("an estimate");
-        assert_eq!(rate, u32::MAX, "saturates, and no panic");
+            said(&estimates, now, 1).expect("an estimate")
+        };
+        let by_rule = (1000, 500, Source::Rule);
+        assert_eq!(after(0, u64::MAX), by_rule);
+        assert_eq!(after(SECOND, 0), by_rule, "begins anew");
+        assert_eq!(after(2 * SECOND, u64::MAX), by_rule, "jumps");
+        // 8 Mbit in the second after that.
+        assert_eq!(after(3 * SECOND, 0), by_rule, "begins anew");
+        assert_eq!(after(4 * SECOND, 1_000_000), (8000, 500, Source::Delivered));
     }
 }

@@ -29,14 +29,15 @@ impl Lock {
             user: true,
         };
         let parent = control.parent().unwrap_or(Path::new("/"));
-        let made = parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
+        let mut made: Vec<_> =
+            parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
         if !parent.exists() {
             DirBuilder::new().recursive(true).create(parent).map_err(|error| refused(&error))?;
             // Others may pass, to a socket that they may use; whatever the umask.
             let passable = fs::Permissions::from_mode(0o711);
             fs::set_permissions(parent, passable).map_err(|error| refused(&error))?;
         }
-        let path = control.with_extension("lock");
+        let path = beside(control);
         let mut file = loop {
             let mut options = OpenOptions::new();
             let file = options.create(true).truncate(false).read(true).write(true).mode(0o600).open(&path);
@@ -44,8 +45,9 @@ impl Lock {
                 match Flock::lock(file.map_err(|error| refused(&error))?, FlockArg::LockExclusiveNonblock) {
                     Ok(file) => file,
                     Err((_, Errno::EWOULDBLOCK)) => {
-                        let process = fs::read_to_string(&path).ok().map(|text| text.trim().to_owned());
-                        let process = process.filter(|text| text.parse::<u32>().is_ok());
+                        let text = fs::read_to_string(&path).unwrap_or_default();
+                        let process = text.lines().next().filter(|first| first.parse::<u32>().is_ok());
+                        let process = process.map(str::to_owned);
                         return Err(Error::Locked { control: control.to_owned(), process });
                     }
                     Err((_, error)) => return Err(refused(&error.into())),
@@ -56,10 +58,29 @@ impl Lock {
                 break file;
             }
         };
-        let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        if made.is_empty() {
+            made = left_by_another(&path, parent);
+        }
+        let lines = made.iter().map(|folder| format!("{}\n", folder.display()));
+        let text = format!("{}\n{}", std::process::id(), lines.collect::<String>());
+        let written = file.set_len(0).and_then(|()| file.write_all(text.as_bytes()));
         written.map_err(|error| refused(&error))?;
         Ok(Self { path, made, _file: file })
     }
+}
+
+/// The lock of a control socket: no other socket has the same one, and none is it.
+fn beside(control: &Path) -> PathBuf {
+    let mut path = control.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
+}
+
+/// Folders that an agent had made which was killed, as the lock that it left says.
+fn left_by_another(lock: &Path, parent: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(lock).unwrap_or_default();
+    let made: Vec<&Path> = text.lines().skip(1).map(Path::new).collect();
+    parent.ancestors().filter(|folder| made.contains(folder)).map(Path::to_owned).collect()
 }
 
 impl Drop for Lock {
@@ -68,11 +89,50 @@ impl Drop for Lock {
         for folder in &self.made {
             let _ = fs::remove_dir(folder);
         }
-        // An agent that was killed may have made it, and it is for nothing else.
-        if let Some(parent) = self.path.parent()
-            && parent.file_name().is_some_and(|name| name == "segue")
-        {
-            let _ = fs::remove_dir(parent);
-        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_socket_has_a_lock_of_its_own() {
+        let folder = std::env::temp_dir().join(format!("segue-lock-{}", std::process::id()));
+        let locks = ["a.lock", "a.sock", "a.ctl"].map(|name| Lock::take(&folder.join(name)).expect("free"));
+        let mut there: Vec<_> =
+            fs::read_dir(&folder).expect("a folder").map(|entry| entry.unwrap().file_name()).collect();
+        there.sort();
+        assert_eq!(there, ["a.ctl.lock", "a.lock.lock", "a.sock.lock"]);
+        assert!(matches!(Lock::take(&folder.join("a.sock")), Err(Error::Locked { .. })));
+        // The first of them has made it.
+        locks.into_iter().rev().for_each(drop);
+        assert!(!folder.exists());
+    }
+
+    /// An agent that is killed leaves its lock, which tells the next one what it has made.
+    #[test]
+    fn the_folder_of_a_killed_agent_goes_with_the_next_one() {
+        let folder = std::env::temp_dir().join(format!("segue-lock-killed-{}", std::process::id()));
+        let socket = folder.join("inner/agent.sock");
+        let killed = Lock::take(&socket).expect("free");
+        let left = fs::read(beside(&socket)).expect("a lock");
+        drop(killed);
+        fs::create_dir_all(folder.join("inner"))
+            .and_then(|()| fs::write(beside(&socket), left))
+            .expect("as it was");
+        drop(Lock::take(&socket).expect("free"));
+        assert!(!folder.exists());
+    }
+
+    /// The folder of somebody else stays, whatever its name.
+    #[test]
+    fn a_folder_that_was_there_stays() {
+        let outer = std::env::temp_dir().join(format!("segue-lock-kept-{}", std::process::id()));
+        let folder = outer.join("segue");
+        fs::create_dir_all(&folder).expect("a folder");
+        drop(Lock::take(&folder.join("agent.sock")).expect("free"));
+        assert!(folder.exists());
+        fs::remove_dir(&folder).and_then(|()| fs::remove_dir(&outer)).expect("empty");
     }
 }

@@ -56,7 +56,7 @@ fn three_capabilities_are_enough_for_its_work_and_only_root_has_its_files() {
     assert_eq!((field("CapInh"), field("CapAmb")), ("0".repeat(16), "0".repeat(16)));
     assert_eq!(field("NoNewPrivs"), "1");
     let modes = host.shell(&format!(
-        "stat -c %a {0} {0}/agent.sock {0}/agent.lock {1} {1}/connections-2 | tr '\\n' ' '",
+        "stat -c %a {0} {0}/agent.sock {0}/agent.sock.lock {1} {1}/connections-2 | tr '\\n' ' '",
         host.state().display(),
         host.pins()
     ));

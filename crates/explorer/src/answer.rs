@@ -28,7 +28,7 @@ const MOST_TOLD: u64 = 50_000;
 /// A run ends so long after completion, s.
 const GIVE_UP: f64 = 400.0;
 
-/// The comparison, unless it is not cancellation any more before it is done.
+/// The comparison, unless nobody wants it any more before it is done.
 fn run(plan: &Plan, keep_handoffs: bool, cancellation: &Cancellation) -> Option<Comparison> {
     let run = || {
         Comparison::run(plan, keep_handoffs, &|_| {
@@ -153,8 +153,8 @@ enum Told {
     FromTheStart,
 }
 
-/// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once it is
-/// not cancellation.
+/// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once
+/// nobody wants it.
 fn bounded(question: &Question, cancellation: &Cancellation, told: Told) -> Result<bool, Refusal> {
     let plan = &question.plan;
     let at = moment(question).at;

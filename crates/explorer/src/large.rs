@@ -18,8 +18,8 @@ const PART: usize = 64 << 10;
 pub struct LargeAnswers(Arc<Semaphore>);
 
 /// One of them, taken before the answer is computed.
-pub struct Place {
-    _permit: OwnedSemaphorePermit,
+pub struct Permit {
+    _held: OwnedSemaphorePermit,
 }
 
 impl LargeAnswers {
@@ -28,22 +28,22 @@ impl LargeAnswers {
         Self(Arc::new(Semaphore::new(MOST)))
     }
 
-    /// Waits for a place.
-    pub async fn place(&self) -> Result<Place, AcquireError> {
-        Ok(Place { _permit: self.0.clone().acquire_owned().await? })
+    /// Waits for one.
+    pub async fn permit(&self) -> Result<Permit, AcquireError> {
+        Ok(Permit { _held: self.0.clone().acquire_owned().await? })
     }
 }
 
-impl Place {
-    /// The answer's content, which keeps the place until all of it has been taken, or nobody wants it.
+impl Permit {
+    /// The answer's content, which keeps the permit until all of it has been taken, or nobody wants it.
     pub fn body(self, content: impl Into<Bytes>) -> Body {
-        Body::new(Content { rest: content.into(), _place: self })
+        Body::new(Content { rest: content.into(), _permit: self })
     }
 }
 
 struct Content {
     rest: Bytes,
-    _place: Place,
+    _permit: Permit,
 }
 
 impl http_body::Body for Content {

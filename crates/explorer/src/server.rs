@@ -185,11 +185,11 @@ async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, 
 async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace, &house.traces)?;
     // Too long to be kept.
-    let place = house.large.place().await.map_err(Refusal::ours)?;
+    let permit = house.large.permit().await.map_err(Refusal::ours)?;
     let (program, folder) = (house.program, house.traces.folder().to_path_buf());
     let work = move |cancellation: &Cancellation| answer::lines(&question, cancellation, program, &folder);
     let lines = house.captures.run(work).await?;
-    Ok(([(CONTENT_TYPE, "application/x-ndjson")], place.body(lines)).into_response())
+    Ok(([(CONTENT_TYPE, "application/x-ndjson")], permit.body(lines)).into_response())
 }
 
 async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
@@ -214,11 +214,11 @@ async fn pcapng(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, R
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture, &house.traces)?;
     let file =
         question.plan.schemes.first().map(|scheme| file_name(&scheme.name, "pcapng")).unwrap_or_default();
-    let place = house.large.place().await.map_err(Refusal::ours)?;
+    let permit = house.large.permit().await.map_err(Refusal::ours)?;
     let packets = house.captures.run(move |cancellation| answer::packets(&question, cancellation)).await?;
     let headers = [
         (CONTENT_TYPE, "application/x-pcapng".to_string()),
         (CONTENT_DISPOSITION, format!("attachment; filename=\"{file}\"")),
     ];
-    Ok((headers, place.body(packets)).into_response())
+    Ok((headers, permit.body(packets)).into_response())
 }

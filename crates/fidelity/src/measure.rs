@@ -14,7 +14,7 @@ pub struct Handoff {
     pub tenths: u32,
     /// Transfer time in s by definition A (after-highest); infinite if incomplete.
     pub a: f64,
-    /// The same by definition B (after-ack).
+    /// Transfer time in s by definition B (after-ack); infinite if incomplete.
     pub b: f64,
     /// Timeouts from completion to the end.
     pub timeouts: u32,

@@ -7,8 +7,10 @@
 //! under way. algorithms.md, 11.1.
 
 use crate::notice::Notice;
-use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
-use segue_policy::Kind;
+use crate::scheme::{
+    self, Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all,
+};
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// One flow's timer, reset on a notice.
@@ -23,7 +25,8 @@ pub struct BackoffReset {
 
 /// The whole answer.
 fn answer() -> Advice {
-    Advice { clear_backoff: true, probe_head: true, rearm_timer: true, ..Advice::default() }
+    let kernel = KernelAdvice { probe_head: true, ..KernelAdvice::default() };
+    Advice { clear_backoff: true, rearm_timer: true, kernel, ..Advice::default() }
 }
 
 impl BackoffReset {
@@ -58,10 +61,7 @@ impl HandoffScheme for BackoffReset {
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut made = Self::default();
         set_all((name, &Self::SETTINGS), settings, |key, value| match key {
-            "reset-delay" => {
-                let us = Kind::Us.parse(value).ok_or(Kind::Us.expected());
-                Some(us.map(|us| made.delay = Nanos::from(us) * 1000))
-            }
+            "reset-delay" => Some(scheme::time(value).map(|delay| made.delay = delay).ok_or(scheme::TIME)),
             _ => None,
         })?;
         Ok(made)
@@ -73,6 +73,9 @@ impl HandoffScheme for BackoffReset {
 
     fn on_notice(&mut self, _view: &View, _notice: &Notice) -> Advice {
         self.asked = self.delay > 0;
-        if self.asked { Advice { ask_again: true, ..Advice::default() } } else { answer() }
+        match self.asked {
+            true => KernelAdvice { ask_again: true, ..KernelAdvice::default() }.into(),
+            false => answer(),
+        }
     }
 }

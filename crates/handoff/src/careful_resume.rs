@@ -9,7 +9,7 @@ use crate::notice::Notice;
 use crate::quic_reset::{PACKET_BITS, round_trip_us};
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
 use segue_policy::PACKET;
-use segue_tcp::advice::{KernelView, NewPath, Pace};
+use segue_tcp::advice::{KernelAdvice, KernelView, NewPath, Pace};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// RTO of a new connection (RFC 6298, 2.1).
@@ -91,7 +91,12 @@ impl Default for CarefulResume {
 
 /// A window that cwnd is to be, and is to stay.
 fn held(packets: u32) -> Advice {
-    Advice { cwnd: Some(packets * PACKET), hold_window: Some(true), ..Advice::default() }
+    let kernel = KernelAdvice { hold_window: Some(true), ..KernelAdvice::default() };
+    Advice { cwnd: Some(packets * PACKET), kernel, ..Advice::default() }
+}
+
+fn paced(pace: Option<Pace>, advice: Advice) -> Advice {
+    Advice { kernel: KernelAdvice { pace, ..advice.kernel }, ..advice }
 }
 
 impl CarefulResume {
@@ -137,7 +142,8 @@ impl CarefulResume {
     /// Back to normal congestion control.
     fn leaves(&mut self, advice: Advice) -> Advice {
         self.phase = Phase::Normal;
-        Advice { hold_window: Some(false), pace: self.unpaced(), ..advice }
+        let pace = self.unpaced();
+        Advice { kernel: KernelAdvice { hold_window: Some(false), pace, ..advice.kernel }, ..advice }
     }
 
     fn unpaced(&mut self) -> Option<Pace> {
@@ -168,7 +174,7 @@ impl CarefulResume {
         self.phase = Phase::Unvalidated { jump, since: tp.now, heard: tp.path_delivered };
         self.paces = true;
         let pace = u64::from(window) * u64::from(tp.mss) * 1_000_000_000 / view.srtt.max(1);
-        Advice { pace: Some(Pace::AtMost(pace.max(1))), ..held(window) }
+        paced(Some(Pace::AtMost(pace.max(1))), held(window))
     }
 
     /// Unvalidated: until the jump is used up, one of its packets has arrived, or a round trip is over.
@@ -185,8 +191,9 @@ impl CarefulResume {
         }
         let until = tp.path_delivered.wrapping_add(tp.in_flight);
         self.phase = Phase::Validating { jump, until, mark: view.snd_max };
-        let cwnd = Some(tp.in_flight * PACKET);
-        Advice { cwnd, hold_window: Some(false), pace: self.unpaced(), ..Advice::default() }
+        let pace = self.unpaced();
+        let kernel = KernelAdvice { hold_window: Some(false), pace, ..KernelAdvice::default() };
+        Advice { cwnd: Some(tp.in_flight * PACKET), kernel, ..Advice::default() }
     }
 
     /// A loss, or a mark (RFC 9959 treats both alike).
@@ -206,7 +213,7 @@ impl CarefulResume {
     fn retreat(&mut self, view: &View, jump: Jump, mark: u32) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
         self.phase = Phase::SafeRetreat { jump, mark };
-        Advice { pace: self.unpaced(), ..held((jump.pipe(&tp) / 2).max(tp.initial_window)) }
+        paced(self.unpaced(), held((jump.pipe(&tp) / 2).max(tp.initial_window)))
     }
 }
 
@@ -288,7 +295,7 @@ impl HandoffScheme for CarefulResume {
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
         let saved = self.saved(view, notice);
         let path = Some(NewPath { rto: INITIAL_RTO, lost: false });
-        let advice = self.leaves(Advice { path, ..Advice::default() });
+        let advice = self.leaves(KernelAdvice { path, ..KernelAdvice::default() }.into());
         self.phase = saved.map_or(Phase::Normal, Phase::Reconnaissance);
         advice
     }

@@ -6,9 +6,9 @@
 
 use crate::mobile::{Lead, MobileRule, WindowRule};
 use crate::notice::Notice;
-use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo, Settings, described, set_all};
+use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo, Settings, described, set_all, time};
 use segue_policy::Kind;
-use segue_tcp::{Advice, Advisor, Nanos, View};
+use segue_tcp::{Advice, Advisor, View};
 
 /// Freeze-TCP: a rule for the mobile.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Advisor for Freeze {}
 fn lead(value: &str) -> Option<Lead> {
     match value {
         "rtt" => Some(Lead::PathRtt),
-        time => Kind::Us.parse(time).map(|us| Lead::Time(Nanos::from(us) * 1000)),
+        _ => time(value).map(Lead::Time),
     }
 }
 

@@ -19,9 +19,9 @@ use crate::hn_option::{Encoding, LARGEST_PBS, LONGEST_EHD, PBS_UNIT, Start};
 use crate::mobile::{MobileRule, StartRule};
 use crate::notice::Notice;
 use crate::router::{Holder, RouterRule};
-use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use crate::scheme::{self, Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_netsim::Overflow;
-use segue_policy::{Kind, PACKET, Rule};
+use segue_policy::{PACKET, Rule};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// Over which V is measured (5.3).
@@ -285,11 +285,7 @@ impl HandoffNotification {
                 rule.ehd = None;
                 Ok(())
             }
-            // A bare number would be microseconds, which nobody means.
-            ("ehd", time) => Kind::Us
-                .parse(time)
-                .filter(|_| time.ends_with('s'))
-                .map(|us| Nanos::from(us) * 1000)
+            ("ehd", time) => scheme::time(time)
                 .filter(|&ehd| ehd <= LONGEST_EHD)
                 .map(|ehd| rule.ehd = Some(ehd))
                 .ok_or("disconnection, or a time up to 327.68s"),

@@ -9,6 +9,7 @@
 
 use crate::schedule::{Flag, MS, Scheduled};
 use crate::scheme::Entry;
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Nanos};
 
@@ -33,6 +34,6 @@ impl Flag for Reconfigures {
     const HAS_CLOCK: bool = true;
 
     fn advice(up: bool) -> Advice {
-        Advice { reconfigures: Some(up), ..Advice::default() }
+        KernelAdvice { path_changes_soon: Some(up), ..KernelAdvice::default() }.into()
     }
 }

@@ -11,7 +11,7 @@ mod claim;
 use crate::kernel::{micros, on_linux, sender};
 use crate::notice::Notice;
 use segue_policy::{Action, Grant, PACKET, Sender, What, believe, grant};
-use segue_tcp::advice::{Anew, KernelView, Pace};
+use segue_tcp::advice::{Anew, KernelAdvice, KernelView, Pace};
 use segue_tcp::linux::cc::INFINITE_SSTHRESH;
 use segue_tcp::{Advice, Nanos, View};
 
@@ -178,7 +178,7 @@ impl OnLinux {
             return Advice {
                 cwnd: Some(window(tp.cwnd.min(proven))),
                 ssthresh: Some(window(tp.ssthresh)),
-                anew: Some(Anew::Retreat(proven)),
+                kernel: KernelAdvice { anew: Some(Anew::Retreat(proven)), ..KernelAdvice::default() },
                 ..Advice::default()
             };
         }
@@ -290,9 +290,12 @@ impl OnLinux {
         Advice {
             cwnd: cwnd.map(window),
             ssthresh: ssthresh.map(window),
-            anew: act.has(What::SET_CWND).then_some(Anew::Notice { kbps }),
             room_for_one: false,
-            pace: act.has(What::CLAIM).then_some(Pace::Begins),
+            kernel: KernelAdvice {
+                anew: act.has(What::SET_CWND).then_some(Anew::WindowSet { kbps }),
+                pace: act.has(What::CLAIM).then_some(Pace::Begins),
+                ..KernelAdvice::default()
+            },
             ..on_linux(act)
         }
     }

@@ -9,9 +9,11 @@
 
 use crate::kernel::micros;
 use crate::notice::Notice;
-use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
+use crate::scheme::{
+    self, Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all,
+};
 use segue_policy::{Kind, grant};
-use segue_tcp::advice::NewPath;
+use segue_tcp::advice::{KernelAdvice, NewPath};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// `max_ack_delay` of RFC 9000, 18.2.
@@ -63,10 +65,7 @@ impl QuicReset {
 
     fn set(&mut self, key: &str, value: &str) -> Option<Result<(), &'static str>> {
         Some(match key {
-            "initial-rtt" => {
-                let us = Kind::Us.parse(value).ok_or(Kind::Us.expected());
-                us.map(|us| self.initial_rtt = Nanos::from(us) * 1000)
-            }
+            "initial-rtt" => scheme::time(value).map(|rtt| self.initial_rtt = rtt).ok_or(scheme::TIME),
             "validation" => {
                 let on = Kind::Flag.parse(value).ok_or(Kind::Flag.expected());
                 on.map(|on| self.validates = on == 1)
@@ -89,7 +88,7 @@ impl QuicReset {
     /// PTO with the initial estimator: SRTT + 4 x SRTT / 2 + `max_ack_delay` (RFC 9002, 6.2.1).
     fn reset(&self) -> Advice {
         let path = NewPath { rto: 3 * self.initial_rtt + MAX_ACK_DELAY, lost: self.declares_lost };
-        Advice { path: Some(path), ..Advice::default() }
+        KernelAdvice { path: Some(path), ..KernelAdvice::default() }.into()
     }
 }
 
@@ -144,6 +143,7 @@ impl HandoffScheme for QuicReset {
             return self.reset();
         }
         self.begins = Some(Nanos::from(round_trip_us(view, notice)) * 1000);
-        Advice { suspend: true, ask_again: true, ..Advice::default() }
+        let kernel = KernelAdvice { ask_again: true, ..KernelAdvice::default() };
+        Advice { suspend: true, kernel, ..Advice::default() }
     }
 }

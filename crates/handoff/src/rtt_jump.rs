@@ -12,6 +12,7 @@ use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
 use global_min::GlobalMin;
 use hidden_markov::HiddenMarkov;
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
@@ -93,7 +94,7 @@ impl Advisor for RttJump {
         let Some(tp) = view.kernel else { return Advice::default() };
         let (jumped, is_elevated) = self.hears(Sample { now: tp.now, rtt, is_full: tp.is_full });
         self.rise = is_elevated.then(|| self.rise.map_or(rtt, |least| least.min(rtt)));
-        Advice { min_rtt: self.rise.filter(|_| jumped), ..Advice::default() }
+        KernelAdvice { min_rtt: self.rise.filter(|_| jumped), ..KernelAdvice::default() }.into()
     }
 }
 
@@ -163,7 +164,7 @@ mod tests {
         let mut at = |ms: u64, rtt: u64| {
             let tp =
                 view.kernel.map(|tp| segue_tcp::advice::KernelView { now: ms * MS, is_full: true, ..tp });
-            scheme.on_rtt_sample(&View { kernel: tp, ..view }, 0, rtt * MS).min_rtt
+            scheme.on_rtt_sample(&View { kernel: tp, ..view }, 0, rtt * MS).kernel.min_rtt
         };
         assert_eq!([at(0, 50), at(10, 210), at(60, 50)], [None; 3], "one that is not elevated clears it");
         assert_eq!([at(100, 250), at(200, 220), at(240, 230)], [None; 3]);

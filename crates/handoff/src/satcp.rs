@@ -8,6 +8,7 @@
 
 use crate::schedule::{Flag, MS, Scheduled};
 use crate::scheme::Entry;
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Nanos};
 
@@ -32,6 +33,6 @@ impl Flag for Hurry {
     const HAS_CLOCK: bool = false;
 
     fn advice(up: bool) -> Advice {
-        Advice { hurry: Some(up), ..Advice::default() }
+        KernelAdvice { keep_w_max: Some(up), ..KernelAdvice::default() }.into()
     }
 }

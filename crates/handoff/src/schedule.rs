@@ -5,8 +5,9 @@
 use crate::clock::Clock;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
-use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
-use segue_policy::Kind;
+use crate::scheme::{
+    Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all, time,
+};
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 use std::marker::PhantomData;
@@ -37,7 +38,6 @@ enum ClockOf {
 
 impl ClockOf {
     fn parse(text: &str) -> Result<Self, &'static str> {
-        let time = |text: &str| Kind::Us.parse(text).map(|us| Nanos::from(us) * 1000);
         match text {
             "link" => Ok(Self::Link),
             "off" => Ok(Self::User(None)),
@@ -177,9 +177,8 @@ impl Schedule {
 
     /// Takes the error, `200ms`, `-0.2s`; what was expected if it is none.
     fn set_error(&mut self, text: &str) -> Result<(), &'static str> {
-        let (early, time) = text.strip_prefix('-').map_or((false, text), |time| (true, time));
-        let error =
-            Kind::Us.parse(time).map(|us| Nanos::from(us) * 1000).filter(|&error| error <= MOST_ERROR);
+        let (early, lateness) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let error = time(lateness).filter(|&error| error <= MOST_ERROR);
         let error = error.ok_or("a time up to 1s such as 200ms or -0.5s")?;
         self.error = if early { MOST_ERROR - error } else { MOST_ERROR + error };
         Ok(())

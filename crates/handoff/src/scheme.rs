@@ -104,6 +104,15 @@ pub enum SchemeError {
     },
 }
 
+/// The form of a setting that is a time.
+pub(crate) const TIME: &str = "a time such as 200ms or 0.2s";
+
+/// A setting that is a time, up to 4000 s. It has a unit, as all times of users; only 0 needs none.
+pub(crate) fn time(text: &str) -> Option<Nanos> {
+    let time = if text == "0" { Some(0) } else { segue_words::quantity::time(text) };
+    time.filter(|&time| time <= 4_000_000_000_000)
+}
+
 /// Settings as a table: key, default, meaning.
 pub(crate) type Settings<const N: usize> = [(&'static str, &'static str, &'static str); N];
 

@@ -47,7 +47,7 @@ fn told(settings: &[(&str, &str)]) -> Scheme {
     let mut scheme = Scheme::build("careful-resume", &settings).expect("a scheme");
     let notice = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 1 };
     let advice = scheme.on_notice(&view(0, |_| {}), &notice);
-    assert_eq!(advice.path.map(|path| path.rto), Some(1_000 * MS), "a new connection's");
+    assert_eq!(advice.kernel.path.map(|path| path.rto), Some(1_000 * MS), "a new connection's");
     scheme
 }
 
@@ -62,9 +62,9 @@ fn confirmed(scheme: &mut Scheme, rtt_us: u32) -> Advice {
 fn jumped(settings: &[(&str, &str)]) -> Scheme {
     let mut scheme = told(settings);
     let advice = confirmed(&mut scheme, 100_000);
-    assert_eq!((advice.cwnd, advice.hold_window), (Some(150 * PACKET), Some(true)), "half of 300");
+    assert_eq!((advice.cwnd, advice.kernel.hold_window), (Some(150 * PACKET), Some(true)), "half of 300");
     // 150 packets of 1448 bytes in 100 ms.
-    assert_eq!(advice.pace, Some(Pace::AtMost(150 * 1448 * 10)));
+    assert_eq!(advice.kernel.pace, Some(Pace::AtMost(150 * 1448 * 10)));
     scheme
 }
 
@@ -79,8 +79,8 @@ fn a_jump_that_arrives_is_kept() {
     let validates = scheme.on_ack(&view(290, |tp| {
         (tp.path_delivered, tp.in_flight, tp.cwnd) = (21, 149, 150);
     }));
-    assert_eq!((validates.cwnd, validates.hold_window), (Some(149 * PACKET), Some(false)));
-    assert_eq!(validates.pace, Some(Pace::Ends), "the jump alone is paced");
+    assert_eq!((validates.cwnd, validates.kernel.hold_window), (Some(149 * PACKET), Some(false)));
+    assert_eq!(validates.kernel.pace, Some(Pace::Ends), "the jump alone is paced");
     let arrives = |delivered: u32| view(400, |tp| (tp.path_delivered, tp.in_flight) = (delivered, 30));
     assert_eq!(scheme.on_ack(&arrives(169)), Advice::default());
     assert!(scheme.listening(), "one of 150 is missing: 21 + 149");
@@ -98,7 +98,7 @@ fn a_jump_that_is_not_used_is_not_kept() {
     // Nothing more was sent: PipeSize, and normal.
     let mut scheme = jumped(&[]);
     let idle = scheme.on_ack(&view(301, |tp| (tp.path_delivered, tp.in_flight, tp.cwnd) = (34, 5, 150)));
-    assert_eq!((idle.cwnd, idle.hold_window), (Some(29 * PACKET), Some(false)));
+    assert_eq!((idle.cwnd, idle.kernel.hold_window), (Some(29 * PACKET), Some(false)));
     assert!(!scheme.listening());
 }
 
@@ -111,7 +111,7 @@ fn a_jump_that_fails_retreats() {
         scheme.on_ack(&view(290, |tp| (tp.path_delivered, tp.in_flight, tp.cwnd) = (10, 150, 150)));
         let lost = view(400, |tp| (tp.path_delivered, tp.in_flight, tp.cwnd) = (73, 86, 150));
         let retreat = scheme.on_fast_retransmit(&lost);
-        assert_eq!((retreat.cwnd, retreat.hold_window), (Some(31 * PACKET), Some(true)));
+        assert_eq!((retreat.cwnd, retreat.kernel.hold_window), (Some(31 * PACKET), Some(true)));
         // Recovery goes on, cwnd stays.
         let recovers = |una, reduces| View {
             snd_una: una,
@@ -120,7 +120,7 @@ fn a_jump_that_fails_retreats() {
         assert_eq!(scheme.on_ack(&recovers(1_000, true)), Advice::default());
         assert_eq!(scheme.on_ack(&recovers(1_160, true)), Advice::default());
         let over = scheme.on_ack(&recovers(1_160, false));
-        assert_eq!((over.ssthresh, over.hold_window, over.cwnd), (Some(ssthresh), Some(false), None));
+        assert_eq!((over.ssthresh, over.kernel.hold_window, over.cwnd), (Some(ssthresh), Some(false), None));
         assert!(!scheme.listening());
     }
     // Never below the initial window.
@@ -136,7 +136,7 @@ fn a_mark_is_a_loss_and_a_retreat_is_not_undone() {
     let view = view(400, |tp| (tp.path_delivered, tp.in_flight, tp.cwnd) = (73, 86, 31));
     assert_eq!(scheme.on_undo(&view, 150), 150);
     let retreat = scheme.on_mark(&view);
-    assert_eq!((retreat.cwnd, retreat.hold_window), (Some(31 * PACKET), Some(true)));
+    assert_eq!((retreat.cwnd, retreat.kernel.hold_window), (Some(31 * PACKET), Some(true)));
     assert_eq!(scheme.on_undo(&view, 150), 31);
     // Another mark in the retreat changes nothing; one before the jump ends it.
     assert_eq!(scheme.on_mark(&view), Advice::default());
@@ -172,7 +172,7 @@ fn a_memory_that_does_not_fit_is_not_used() {
     scheme.on_ack(&view(150, |tp| (tp.path_delivered, tp.path_lost) = (4, 1)));
     assert!(!scheme.listening());
     let mut scheme = jumped(&[]);
-    assert_eq!(scheme.on_timeout(&view(900, |_| {})).hold_window, Some(false));
+    assert_eq!(scheme.on_timeout(&view(900, |_| {})).kernel.hold_window, Some(false));
     assert!(!scheme.listening());
 }
 

@@ -2,6 +2,7 @@
 
 use crate::line::{Line, MS};
 use segue_handoff::{Clock, Scheme};
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::{Advice, Advisor};
 
 /// The handoff is at 11.5 s. The flag goes up 100 ms before the schedule has it, and comes down then. It is read when
@@ -19,7 +20,10 @@ fn the_flag_is_up_for_the_last_100_ms() {
         for (at, is_near) in [(up, true), (up + 100, false)] {
             assert_eq!(scheme.deadline(), Some(at * MS), "{error}");
             let told = scheme.on_deadline(at * MS, &view);
-            assert_eq!(told, Advice { reconfigures: Some(is_near), ..Advice::default() });
+            assert_eq!(
+                told,
+                Advice::from(KernelAdvice { path_changes_soon: Some(is_near), ..KernelAdvice::default() })
+            );
         }
         assert_eq!(scheme.deadline(), None);
     }
@@ -36,7 +40,7 @@ fn the_flag_is_up_for_the_last_100_ms() {
 fn the_clock_is_that_of_the_link_unless_one_is_given() {
     let view = Line::new("linux-6.12/leocc", "leocc", &[], 50 * MS).sender.view();
     let leo = Some(Clock { every: 15_000 * MS, first: 12_000 * MS });
-    let told = |near| Advice { reconfigures: Some(near), ..Advice::default() };
+    let told = |near| Advice::from(KernelAdvice { path_changes_soon: Some(near), ..KernelAdvice::default() });
     let mut scheme = Scheme::build("leocc", &[]).expect("a scheme");
     scheme.on_link(0, leo);
     scheme.on_schedule(20_000 * MS);

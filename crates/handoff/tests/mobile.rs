@@ -72,6 +72,7 @@ fn settings_of_freeze() {
     assert_eq!(window(&[("warn", "50ms")]).closes.on_path(80_000_000), 50_000_000);
     assert_eq!(window(&[("warn", "rtt")]).closes, Lead::PathRtt);
     assert_eq!(window(&[("warn", "0")]).closes, Lead::Time(0));
+    assert!(Scheme::build("freeze", &[("warn".into(), "1".into())]).is_err(), "1 of which unit?");
     assert_eq!(window(&[("reopen-acks", "1")]).reopen_acks, 1);
     let missed = |n| {
         let rule = window(&[("missed", n)]);

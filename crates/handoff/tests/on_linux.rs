@@ -138,13 +138,13 @@ fn a_trial_that_fails_leaves_what_was_found() {
         });
         (sender.on_ack(&later), sender)
     };
-    assert_eq!(lost(30, 0).0.anew, None);
-    assert_eq!(lost(40, 20).0.anew, None);
+    assert_eq!(lost(30, 0).0.kernel.anew, None);
+    assert_eq!(lost(40, 20).0.kernel.anew, None);
     let (failed, mut sender) = lost(31, 0);
-    assert_eq!(failed.anew, Some(Anew::Retreat(5)));
+    assert_eq!(failed.kernel.anew, Some(Anew::Retreat(5)));
     assert_eq!((failed.cwnd, failed.ssthresh), (Some(5 * PACKET), Some(5 * PACKET)));
     // A round trip of 0.7 s brought 60: half of them.
-    assert_eq!(lost(100, 60).0.anew, Some(Anew::Retreat(30)));
+    assert_eq!(lost(100, 60).0.kernel.anew, Some(Anew::Retreat(30)));
     // Later notices grant no more; a trial that succeeds, after three round trips, doubles it.
     assert_eq!(sender.on_notice(&timed_out(), &notice()).ssthresh, Some(5 * PACKET));
     for rounds in 0..3 {
@@ -215,7 +215,7 @@ fn a_rate_that_is_too_small_is_doubted() {
     let after = |seconds: u64, delivered: u32| {
         let mut sender = scheme("linux");
         let advice = sender.on_notice(&view, &told);
-        assert!(matches!(advice.anew, Some(Anew::Notice { kbps: 200 })), "{advice:?}");
+        assert!(matches!(advice.kernel.anew, Some(Anew::WindowSet { kbps: 200 })), "{advice:?}");
         for rounds in 1..=4 {
             sender.on_ack(&open(rounds));
         }
@@ -251,7 +251,7 @@ fn silence_tells_of_an_outage_and_haste_is_refused() {
     for (ms, answered) in [(999, false), (1_000, true)] {
         let later = with(&timed_out(), |tp| tp.now += ms * MS);
         sender.pend(&later, &notice());
-        assert_eq!(sender.on_ack(&later).anew.is_some(), answered, "{ms}");
+        assert_eq!(sender.on_ack(&later).kernel.anew.is_some(), answered, "{ms}");
     }
 }
 
@@ -313,7 +313,7 @@ mod claim {
         let mut sender = near();
         let notice = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected };
         let advice = sender.on_notice(view, &notice);
-        assert_eq!(advice.pace, Some(Pace::Begins));
+        assert_eq!(advice.kernel.pace, Some(Pace::Begins));
         assert_eq!(advice.ssthresh, Some(11 * PACKET), "100.35 ms hold ten slots: W is 11");
         sender
     }
@@ -321,7 +321,7 @@ mod claim {
     fn asked(sender: &mut Scheme, view: &View) -> (Option<u32>, Option<Pace>) {
         assert!(sender.claims());
         let advice = sender.before_sending(view);
-        (advice.cwnd.map(|cwnd| cwnd / PACKET), advice.pace)
+        (advice.cwnd.map(|cwnd| cwnd / PACKET), advice.kernel.pace)
     }
 
     /// A packet in 5 ms is 289,600 bytes of payload a second: a claim begins with a question (8.7).
@@ -420,11 +420,11 @@ mod claim {
         let expired = View { in_rto_recovery: true, ..with(&small, |tp| tp.lost += 60) };
         sender.on_cut(&expired);
         assert_eq!(asked(&mut sender, &expired), (None, TWICE));
-        assert_eq!(sender.on_ack(&expired).anew, None);
+        assert_eq!(sender.on_ack(&expired).kernel.anew, None);
         // In the ACK's way, 45.35 ms, the old link has let out five of the twelve: seven are on it.
         assert_eq!(asked(&mut sender, &expired).0, Some(11 + 7 + 2));
         let lost = with(&expired, |tp| tp.lost += 23);
-        assert_eq!(sender.on_ack(&lost).anew, Some(Anew::Retreat(5)));
+        assert_eq!(sender.on_ack(&lost).kernel.anew, Some(Anew::Retreat(5)));
     }
 
     /// Without an outage the window grew. The first cut for what was sent since the notice refutes it and ends the claim.
@@ -440,7 +440,11 @@ mod claim {
             let cut = View { srtt: 100 * MS, ..cut };
             sender.on_new_ack(&cut);
             let advice = sender.on_cut(&cut);
-            assert_eq!((sender.claims(), advice.pace), (lasts, (!lasts).then_some(Pace::Ends)), "{una}");
+            assert_eq!(
+                (sender.claims(), advice.kernel.pace),
+                (lasts, (!lasts).then_some(Pace::Ends)),
+                "{una}"
+            );
             assert_eq!(advice.ssthresh, (!lasts).then_some(5 * PACKET), "{una}");
         }
     }
@@ -458,7 +462,7 @@ mod claim {
         };
         let by_losses = |sender: &mut Scheme| {
             let advice = sender.on_ack(&with(&small, |tp| tp.lost += 12 + 10 + 1));
-            assert_eq!(advice.anew, Some(Anew::Retreat(5)));
+            assert_eq!(advice.kernel.anew, Some(Anew::Retreat(5)));
         };
         let refutations: [&dyn Fn(&mut Scheme); 2] = [&by_cut, &by_losses];
         for refuted in refutations {
@@ -471,7 +475,7 @@ mod claim {
                 let advice = sender.on_notice(&later, &notice);
                 let expected = answered.map(|packets| packets * PACKET);
                 assert_eq!(advice.ssthresh, expected, "{ms} {disconnected}");
-                assert_eq!(advice.pace.is_some(), answered.is_some(), "{ms} {disconnected}");
+                assert_eq!(advice.kernel.pace.is_some(), answered.is_some(), "{ms} {disconnected}");
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::line::{Line, MS};
 use segue_handoff::{MobileRule, Scheme};
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::{Advice, Advisor};
 
 fn scheme(error: &str) -> Scheme {
@@ -25,13 +26,24 @@ fn the_flag_is_up_from_half_a_second_before() {
         assert_eq!(scheme.deadline(), Some(up * MS), "{error}");
         let view = Line::new("linux-6.12", "cubic", &[], 50 * MS).sender.view();
         let told = scheme.on_deadline(up * MS, &view);
-        assert_eq!(told, Advice { hurry: Some(true), ..Advice::default() });
+        assert_eq!(told, Advice::from(KernelAdvice { keep_w_max: Some(true), ..KernelAdvice::default() }));
         assert_eq!(scheme.deadline(), Some((up + 2_300) * MS));
-        assert_eq!(scheme.on_deadline((up + 2_300) * MS, &view).hurry, Some(false));
+        assert_eq!(scheme.on_deadline((up + 2_300) * MS, &view).kernel.keep_w_max, Some(false));
         assert_eq!(scheme.deadline(), None);
     }
     for beyond in ["1.1s", "-1.1s", "-60s"] {
         assert!(Scheme::build("satcp", &[("schedule-error".into(), beyond.into())]).is_err(), "{beyond}");
+    }
+}
+
+#[test]
+fn an_error_of_the_schedule_has_a_unit() {
+    for (error, is_one) in [("200", false), ("-200", false), ("200ms", true), ("-0.2s", true), ("0", true)] {
+        assert_eq!(
+            Scheme::build("satcp", &[("schedule-error".into(), error.into())]).is_ok(),
+            is_one,
+            "{error}"
+        );
     }
 }
 
@@ -41,14 +53,14 @@ fn the_next_handover_keeps_it_up() {
     let mut scheme = scheme("0s");
     let view = Line::new("linux-6.12", "cubic", &[], 50 * MS).sender.view();
     scheme.on_schedule(2_000 * MS);
-    assert_eq!(scheme.on_deadline(1_500 * MS, &view).hurry, Some(true));
+    assert_eq!(scheme.on_deadline(1_500 * MS, &view).kernel.keep_w_max, Some(true));
     scheme.on_schedule(3_000 * MS);
     assert_eq!(scheme.deadline(), Some(2_500 * MS));
-    assert_eq!(scheme.on_deadline(2_500 * MS, &view).hurry, Some(true));
+    assert_eq!(scheme.on_deadline(2_500 * MS, &view).kernel.keep_w_max, Some(true));
     assert_eq!(scheme.deadline(), Some(4_800 * MS));
     // One that comes later does not.
     scheme.on_schedule(10_000 * MS);
-    assert_eq!(scheme.on_deadline(4_800 * MS, &view).hurry, Some(false));
+    assert_eq!(scheme.on_deadline(4_800 * MS, &view).kernel.keep_w_max, Some(false));
     assert_eq!(scheme.deadline(), Some(9_500 * MS));
 }
 

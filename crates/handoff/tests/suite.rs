@@ -11,6 +11,7 @@ mod line;
 mod mobile;
 mod near;
 mod on_linux;
+mod on_paper;
 mod phas;
 mod phas_losses;
 mod quic_reset;

@@ -87,14 +87,14 @@ impl Device {
 /// The place of one of our programs among the filters of a device; with the program's name, how another process finds
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TcSlot {
     pub(crate) priority: u32,
     pub(crate) handle: u32,
     /// Name of the program, as the kernel cuts it.
     pub(crate) program: &'static str,
 }
 
-impl Place {
+impl TcSlot {
     /// `program` is looked at when it is attached only.
     fn hook(self, device: Device, program: BorrowedFd<'_>) -> TcHook {
         let mut hook = TcHook::new(program);

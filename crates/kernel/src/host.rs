@@ -257,11 +257,11 @@ pub(crate) fn quiet_libbpf() -> Quiet {
 }
 
 impl Quiet {
-    /// The error with libbpf's own reason, in a line.
+    /// The error with libbpf's own reason, in a line; with all that it has said, where `SEGUE_VERIFIER_LOG` is set.
     pub(crate) fn explain(&self, error: &libbpf_rs::Error) -> String {
         let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
         if std::env::var_os("SEGUE_VERIFIER_LOG").is_some() {
-            eprintln!("{}", said.join("\n"));
+            return format!("{error}\n{}", said.join("\n"));
         }
         // The verifier's last word comes before its statistics.
         let telling = |line: &&String| {

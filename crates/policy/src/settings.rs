@@ -233,6 +233,7 @@ impl Kind {
                 "off" | "false" | "no" | "0" => Some(0),
                 _ => None,
             },
+            // Names of such knobs end in `-us`, so a bare number has its unit.
             Self::Us => {
                 let ns = quantity::time(text).or_else(|| quantity::decimal(text, 1_000))?;
                 u32::try_from((ns + 500) / 1_000).ok().filter(|us| *us <= MAX_US)

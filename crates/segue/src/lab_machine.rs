@@ -7,7 +7,7 @@ use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};
 use segue_study::lab_plan::{Around, Conditions, LabSender, LabSenderKind, NoticeBy};
 use segue_study::{DriveRun, LabDrive, LabPlan, LiveRun, Moment};
-use segue_world::access::Place;
+use segue_world::access::LinkSeed;
 use segue_world::{AccessLink, Kind, Nanos};
 use std::time::Duration;
 
@@ -234,7 +234,7 @@ pub fn this_program(words: &[&str]) -> Vec<String> {
 
 /// The simulator's link, which is the laboratory's.
 fn link(link: &AccessLink, seed: u64, number: u64) -> segue_lab::access_link::AccessLink {
-    let place = Place { seed, link: number };
+    let place = LinkSeed { seed, link: number };
     segue_lab::access_link::AccessLink { down: link.down_config(place), up: link.up_config(place) }
 }
 

@@ -9,7 +9,7 @@ use segue_console::{lines, plain_table};
 use segue_export::{Output, in_words};
 use segue_study::times::time;
 use segue_words::did_you_mean;
-use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
+use segue_world::access::{LinkSeed, PRESETS, WORDS, opportunities_ms, own_links, variants};
 use segue_world::{AccessLink, Nanos, SECOND};
 use std::io::{BufWriter, Write};
 
@@ -140,7 +140,7 @@ fn wrapped_link(head: &str, link: &str, width: usize) -> String {
 const MOST: u64 = 100_000_000;
 
 /// How many opportunities a direction has, and the last one, ms.
-fn count(link: &AccessLink, place: Place, up: bool, length: Nanos) -> Result<(u64, u64), Failure> {
+fn count(link: &AccessLink, place: LinkSeed, up: bool, length: Nanos) -> Result<(u64, u64), Failure> {
     let seconds = |time: Nanos| time as f64 / SECOND as f64;
     let (mut opportunities, mut last) = (0, 0);
     for stamp in opportunities_ms(link, place, up, length) {
@@ -181,7 +181,7 @@ pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
             args.out
         )));
     }
-    let place = Place { seed: args.seed, link: args.place.into() };
+    let place = LinkSeed { seed: args.seed, link: args.place.into() };
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
     // Standard output, which other outputs may be, has no place for two traces.
     let open = |path: &String| {

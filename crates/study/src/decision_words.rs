@@ -3,7 +3,7 @@
 use crate::numbers::packets;
 use segue_handoff::{Decision, Link, Occasion, Start};
 use segue_tcp::Advice;
-use segue_tcp::advice::{Anew, MinRto, Pace};
+use segue_tcp::advice::{Anew, KernelAdvice, MinRto, Pace};
 
 /// A decision's requests, such as `minrto 0.552 s, timer restarted`; empty if it has none.
 pub fn advice_in_words(decision: &Decision) -> String {
@@ -29,16 +29,19 @@ pub fn advice_in_words(decision: &Decision) -> String {
         resume,
         resume_recovery,
         ignore_sample,
+        kernel,
+    } = decision.advice;
+    let KernelAdvice {
         pace,
         anew,
         path,
         hold_window,
         probe_head,
-        hurry,
-        reconfigures,
+        keep_w_max,
+        path_changes_soon,
         min_rtt,
         ask_again: _,
-    } = decision.advice;
+    } = kernel;
     let view = &decision.view;
     let values = [
         path.map(|path| format!("new path with a RTO of {:.3} s", path.rto as f64 / 1e9)),
@@ -77,10 +80,10 @@ pub fn advice_in_words(decision: &Decision) -> String {
         (anew.is_some(), "congestion control started anew"),
         (hold_window == Some(true), "cwnd held"),
         (hold_window == Some(false), "cwnd free"),
-        (hurry == Some(true), "CUBIC in a hurry"),
-        (hurry == Some(false), "CUBIC as usual"),
-        (reconfigures == Some(true), "LeoCC awaits another path"),
-        (reconfigures == Some(false), "LeoCC awaits no other path"),
+        (keep_w_max == Some(true), "CUBIC in a hurry"),
+        (keep_w_max == Some(false), "CUBIC as usual"),
+        (path_changes_soon == Some(true), "LeoCC awaits another path"),
+        (path_changes_soon == Some(false), "LeoCC awaits no other path"),
         (probe_head, "first unacknowledged packet sent whatever is known of it"),
     ];
     let acts = acts.into_iter().filter(|act| act.0).map(|act| act.1.to_string());
@@ -94,7 +97,7 @@ pub fn program_in_words(decision: &Decision) -> Option<(&'static str, &'static s
     if !rules.is_empty() || view.kernel.is_none() {
         return None;
     }
-    if let Some(Anew::Retreat(_)) = advice.anew {
+    if let Some(Anew::Retreat(_)) = advice.kernel.anew {
         return Some((
             "trial",
             "the window that the notice granted fails its trial, too much of it is lost: half of what arrives in a round \
@@ -215,7 +218,8 @@ mod tests {
     #[test]
     fn acts_of_the_programs_have_their_cause() {
         let ssthresh = |packets: u32| Advice { ssthresh: Some(packets), ..Advice::default() };
-        let retreat = Advice { cwnd: Some(256), anew: Some(Anew::Retreat(1)), ..ssthresh(16 * 256) };
+        let kernel = KernelAdvice { anew: Some(Anew::Retreat(1)), ..KernelAdvice::default() };
+        let retreat = Advice { cwnd: Some(256), kernel, ..ssthresh(16 * 256) };
         let a1 = Rule { bit: 1, name: "A1", section: "2.1", says: "minrto grows" };
         for (advice, rules, kernel, said) in [
             (retreat, &[][..], true, Some("trial")),
@@ -261,15 +265,17 @@ mod tests {
             resume: true,
             resume_recovery: true,
             ignore_sample: true,
-            pace: Some(Pace::At(25_000)),
-            anew: Some(Anew::Retreat(5)),
-            path: Some(NewPath { rto: 1_024_000_000, lost: false }),
-            hold_window: Some(true),
-            probe_head: true,
-            hurry: Some(true),
-            reconfigures: Some(true),
-            min_rtt: Some(220_000_000),
-            ask_again: true,
+            kernel: KernelAdvice {
+                pace: Some(Pace::At(25_000)),
+                anew: Some(Anew::Retreat(5)),
+                path: Some(NewPath { rto: 1_024_000_000, lost: false }),
+                hold_window: Some(true),
+                probe_head: true,
+                keep_w_max: Some(true),
+                path_changes_soon: Some(true),
+                min_rtt: Some(220_000_000),
+                ask_again: true,
+            },
         };
         let words = advice_in_words(&decision(all, &[]));
         assert_eq!(words.split(", ").count(), 27);

@@ -100,12 +100,12 @@ pub struct KernelView {
 /// Why a congestion control starts anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anew {
-    /// A notice has set the window; the flow's share of the new link.
-    Notice {
+    /// Advice has set the window; the flow's share of the path is told.
+    WindowSet {
         /// Its rate, kbit/s.
         kbps: u32,
     },
-    /// The window that a notice had granted was too large; packets that were found instead.
+    /// The window that advice had set was too large; packets that were found instead.
     Retreat(u32),
     /// The path is known, and the flow has filled its part of it.
     Claimed {
@@ -198,25 +198,37 @@ pub struct Advice {
     pub resume_recovery: bool,
     /// Answer to an RTT sample: do not use it.
     pub ignore_sample: bool,
-    /// The one who says how fast packets leave (a kernel's alone).
+    /// Acts that only a kernel's stack can do.
+    pub kernel: KernelAdvice,
+}
+
+/// Orders to a sender that is a kernel's. The default is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelAdvice {
+    /// The one who says how fast packets leave.
     pub pace: Option<Pace>,
-    /// The congestion control forgets what it knows of the path (a kernel's alone).
+    /// The congestion control forgets what it knows of the path.
     pub anew: Option<Anew>,
-    /// The path is another one (a kernel's alone).
+    /// The path is another one.
     pub path: Option<NewPath>,
-    /// Whether from now on no ACK moves cwnd, nor the end of a recovery (a kernel's alone).
+    /// Whether from now on no ACK moves cwnd, nor the end of a recovery.
     pub hold_window: Option<bool>,
-    /// Send the first unacknowledged packet now; a copy of it that is under way is taken for lost (a kernel's alone).
+    /// Send the first unacknowledged packet now; a copy of it that is under way is taken for lost.
     pub probe_head: bool,
-    /// Whether from now on CUBIC keeps W_max at a timeout, and climbs back to it in a ninth of its time (a kernel's
-    /// alone).
-    pub hurry: Option<bool>,
-    /// Whether the path is about to change, as LeoCC hears it (a kernel's alone).
-    pub reconfigures: Option<bool>,
-    /// The path's smallest round trip is this one, for a control that keeps it (BBR; a kernel's alone).
+    /// Whether from now on CUBIC keeps W_max at a timeout, and climbs back to it in a ninth of its time.
+    pub keep_w_max: Option<bool>,
+    /// Whether the path is about to change, for a control that prepares for it.
+    pub path_changes_soon: Option<bool>,
+    /// The path's smallest round trip is this one, for a control that keeps it (BBR).
     pub min_rtt: Option<Nanos>,
-    /// Ask [`Advisor::on_deadline`] at once, which is told the time (a kernel's alone).
+    /// Ask [`Advisor::on_deadline`] at once, which is told the time.
     pub ask_again: bool,
+}
+
+impl From<KernelAdvice> for Advice {
+    fn from(kernel: KernelAdvice) -> Self {
+        Self { kernel, ..Self::default() }
+    }
 }
 
 /// Somebody outside TCP who is told of every event of one sender and may advise it.

@@ -5,7 +5,7 @@ use crate::advice::{Advice, Advisor, View};
 use crate::core::Counters;
 use crate::linux::LinuxSender;
 use crate::linux::receiver::LinuxReceiver;
-use crate::linux::wheel::Place;
+use crate::linux::wheel::TimerSlot;
 use crate::profile::StackProfile;
 use crate::receiver::{Arrival, Receiver};
 use crate::segment::{CarriedOption, Segment};
@@ -77,7 +77,7 @@ impl<A: Advisor> AnySender<A> {
 
     /// Where a kernel's transmit timer lies in the host's wheel.
     #[inline]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<TimerSlot> {
         match self {
             Self::Rules(_) => None,
             Self::Linux(tcp) => Some(tcp.place()),
@@ -152,7 +152,7 @@ impl AnyReceiver {
 
     /// Where a kernel's timer lies in the host's wheel.
     #[inline]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<TimerSlot> {
         match self {
             Self::Rules(_) => None,
             Self::Linux(tcp) => Some(tcp.place()),

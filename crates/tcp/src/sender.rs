@@ -206,7 +206,7 @@ impl<A: Advisor> Sender<A> {
         if advice.room_for_one {
             let least = (self.recovery.in_flight(&self.core) + 1).saturating_mul(256);
             if self.core.congestion.cwnd() < least {
-                self.core.congestion.on_notice(Some(least), None);
+                self.core.congestion.set_window(Some(least), None);
             }
         }
         self.core.sending = !self.core.suspended;

@@ -1,6 +1,9 @@
 //! Effects of advice on a sender, where no scheme is needed to show them.
 
-use segue_tcp::profile::{PROFILES, RFC};
+use segue_tcp::advice::{KernelAdvice, MinRto};
+use segue_tcp::linux::LinuxSender;
+use segue_tcp::linux::wheel::{Clock, fires};
+use segue_tcp::profile::{LINUX_6_12, PROFILES, RFC};
 use segue_tcp::segment::{CarriedOption, SackList, Timestamps};
 use segue_tcp::{Advice, Advisor, Nanos, Segment, Sender, View};
 
@@ -218,4 +221,107 @@ fn a_suspended_sender_does_what_it_is_told_and_nothing_else() {
             profile.name
         );
     }
+}
+
+/// Answers each duplicate ACK in fast recovery by a new packet, and lets nothing else leave; or not.
+#[derive(Clone, Default)]
+struct Generous(bool);
+
+impl Advisor for Generous {
+    fn listening(&self) -> bool {
+        true
+    }
+    fn on_dup_ack(&mut self, _view: &View) -> Advice {
+        Advice { send_new: self.0, cwnd: Some(256), ..Advice::default() }
+    }
+}
+
+/// algorithms.md, 3.3 (c): a kernel's stack, too, sends one new packet for a duplicate ACK, whatever cwnd says.
+#[test]
+fn a_kernel_answers_a_duplicate_by_a_new_packet() {
+    for sends in [false, true] {
+        let mut sender = LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel"), Generous(sends));
+        let drain = |sender: &mut LinuxSender<Generous>, now| {
+            std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq).collect::<Vec<_>>()
+        };
+        sender.open(1000);
+        drain(&mut sender, 0);
+        let now = 100 * MS;
+        sender.on_segment(now, &Segment { syn: true, ..ack(1, now, 0) });
+        drain(&mut sender, now);
+        let duplicate = |sender: &mut LinuxSender<Generous>, now, last: u32| {
+            let mut repeated = ack(1, now, 100);
+            repeated.sack.push(2, last + 1);
+            sender.on_segment(now, &repeated);
+            drain(sender, now)
+        };
+        for last in 2..=6 {
+            duplicate(&mut sender, 250 * MS, last);
+        }
+        assert!(sender.view().in_fast_recovery);
+        sender.enact(250 * MS, &KernelAdvice { hold_window: Some(true), ..KernelAdvice::default() }.into());
+        drain(&mut sender, 250 * MS);
+        let next = sender.snd_max();
+        let expected = if sends { vec![next] } else { vec![] };
+        assert_eq!(duplicate(&mut sender, 251 * MS, 7), expected);
+    }
+}
+
+/// In recovery from a timeout Linux starts the timer when packet 1 is acknowledged, at 2 s; its jiffy is 4 ms. A later
+/// RTO counts from there, whenever it becomes known, and never ends in the past.
+#[test]
+fn a_kernel_extends_its_timer_from_the_last_start() {
+    let settings = LINUX_6_12.kernel.expect("a kernel");
+    let clock = Clock::new(settings.hz, settings.phase);
+    let fires_at = |now: Nanos, wait: u64| clock.at(fires(clock.jiffies(now) + wait, clock.jiffies(now)));
+    for (least, heard, expected) in [
+        (5_000, 2_100, fires_at(2_100 * MS, 1_225)), // 5 s after 2 s
+        (400, 2_100, fires_at(2_100 * MS, 75)),
+        (210, 2_240, fires_at(2_240 * MS, 0)),
+    ] {
+        let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+        let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
+        sender.open(1000);
+        drain(&mut sender, 0);
+        sender.on_segment(1 * MS, &Segment { syn: true, ..ack(1, 1 * MS, 0) });
+        drain(&mut sender, 1 * MS);
+        while !sender.in_rto_recovery() {
+            let now = sender.deadline().expect("a timer runs");
+            sender.on_timer(now);
+            drain(&mut sender, now);
+        }
+        // The head was sent twice, so that its ACK is no sample: the back-off of RTO 201 ms stays.
+        sender.on_segment(2_000 * MS, &Segment { timestamps: None, ..ack(2, 2_000 * MS, 0) });
+        drain(&mut sender, 2_000 * MS);
+        assert!(sender.in_rto_recovery());
+        let advice = Advice {
+            min_rto: Some(MinRto::AtLeast(least * MS)),
+            clear_backoff: true,
+            extend_timer: true,
+            ..Advice::default()
+        };
+        sender.enact(heard * MS, &advice);
+        assert_eq!(sender.timing().1, (least * MS).next_multiple_of(4 * MS));
+        assert_eq!(sender.deadline(), Some(expected), "{least} ms");
+    }
+}
+
+/// policy.h: the back-off ends before the estimator forgets, or a RTO without samples would stay doubled.
+#[test]
+fn a_back_off_ends_before_the_estimator_forgets() {
+    let mut sender = LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel"), ());
+    let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
+    sender.open(1000);
+    drain(&mut sender, 0);
+    sender.on_segment(100 * MS, &Segment { syn: true, ..ack(1, 100 * MS, 0) });
+    drain(&mut sender, 100 * MS);
+    while !sender.in_rto_recovery() {
+        let now = sender.deadline().expect("a timer runs");
+        sender.on_timer(now);
+        drain(&mut sender, now);
+    }
+    assert_eq!(sender.timing().1, 600 * MS, "100 + 200 ms, doubled");
+    let advice = Advice { reinit_rtt: true, clear_backoff: true, ..Advice::default() };
+    sender.enact(2_000 * MS, &advice);
+    assert_eq!(sender.timing(), (None, 300 * MS, 200 * MS));
 }

@@ -240,17 +240,17 @@ fn event() -> impl Strategy<Value = Event> {
 
 /// Events of a control alone, of which recovery need not be capable.
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum Call {
     Established(u32),
     Ack(Ack),
     Congestion(Congestion, u32),
     RecoveryExit(u32, u32),
     Spurious,
     Start(Nanos),
-    Notice(Option<u32>, Option<u32>),
+    Window(Option<u32>, Option<u32>),
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn told() -> impl Strategy<Value = Call> {
     let state = select(vec![State::Open, State::Recovery, State::Loss]);
     let congestion = select(vec![
         Congestion::FastRetransmit,
@@ -261,33 +261,33 @@ fn told() -> impl Strategy<Value = Told> {
     let flight = || prop_oneof![0..8u32, 0..1_000_000u32];
     let ack = (flight(), 0..70u32, 0..70u32, state, any::<(bool, bool)>(), prop::option::of(1..900 * MS));
     prop_oneof![
-        1 => (1..1_000u32).prop_map(Told::Established),
+        1 => (1..1_000u32).prop_map(Call::Established),
         12 => ack.prop_map(|(flight, acked, newly_delivered, state, (cwnd_limited, app_limited), rtt)| {
             let (now, delivered, min_rtt, round) = (0, 0, None, 0); // `tell` counts them
-            Told::Ack(Ack {
+            Call::Ack(Ack {
                 now, acked, newly_delivered, delivered, rtt, min_rtt, flight, round, cwnd_limited, app_limited, state
             })
         }),
-        4 => (congestion, flight()).prop_map(|(congestion, flight)| Told::Congestion(congestion, flight)),
+        4 => (congestion, flight()).prop_map(|(congestion, flight)| Call::Congestion(congestion, flight)),
         2 => (flight(), prop_oneof![1..80u32, Just(u32::MAX)])
-            .prop_map(|(flight, most)| Told::RecoveryExit(flight, most)),
-        1 => Just(Told::Spurious),
-        1 => (0..60_000 * MS).prop_map(Told::Start),
+            .prop_map(|(flight, most)| Call::RecoveryExit(flight, most)),
+        1 => Just(Call::Spurious),
+        1 => (0..60_000 * MS).prop_map(Call::Start),
         1 => (prop::option::of(PACKET..), prop::option::of(2 * PACKET..))
-            .prop_map(|(cwnd, ssthresh)| Told::Notice(cwnd, ssthresh)),
+            .prop_map(|(cwnd, ssthresh)| Call::Window(cwnd, ssthresh)),
     ]
 }
 
 /// Tells a control one thing and checks what each of them owes whoever sends by it.
-fn tell(control: &mut AnyControl, sum: &mut Ack, told: Told) {
+fn tell(control: &mut AnyControl, sum: &mut Ack, told: Call) {
     let (cwnd, ssthresh) = (control.cwnd(), control.ssthresh());
     sum.now += MS;
     match told {
-        Told::Established(initial) => {
+        Call::Established(initial) => {
             control.on_established(initial, sum.min_rtt);
             assert_eq!(control.cwnd(), initial * PACKET);
         }
-        Told::Ack(ack) => {
+        Call::Ack(ack) => {
             sum.delivered += ack.newly_delivered;
             sum.round += 1;
             sum.min_rtt = sum.min_rtt.into_iter().chain(ack.rtt).min();
@@ -300,19 +300,19 @@ fn tell(control: &mut AnyControl, sum: &mut Ack, told: Told) {
                 assert!(ack.state != State::Recovery || control.cwnd() == cwnd, "growth in recovery");
             }
         }
-        Told::Congestion(event, flight) => {
+        Call::Congestion(event, flight) => {
             control.on_congestion(event, flight, sum.now);
             if matches!(event, Congestion::Timeout { .. }) {
                 assert_eq!(control.cwnd(), PACKET, "the loss window (RFC 5681, 3.1)");
             }
         }
-        Told::RecoveryExit(flight, most) => control.on_recovery_exit(flight, most),
-        Told::Spurious => {
+        Call::RecoveryExit(flight, most) => control.on_recovery_exit(flight, most),
+        Call::Spurious => {
             control.on_spurious();
             assert!(control.cwnd() >= cwnd && control.ssthresh() >= ssthresh, "undo makes it worse");
         }
-        Told::Start(idle) => control.on_start(sum.now, idle),
-        Told::Notice(cwnd, ssthresh) => control.on_notice(cwnd, ssthresh),
+        Call::Start(idle) => control.on_start(sum.now, idle),
+        Call::Window(cwnd, ssthresh) => control.set_window(cwnd, ssthresh),
     }
     assert!(control.window() <= control.cwnd() / PACKET);
     assert!(control.cwnd() >= PACKET || matches!(control, AnyControl::Ns2(_)), "{control:?}");

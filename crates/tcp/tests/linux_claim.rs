@@ -1,6 +1,6 @@
 //! Programs that say before packets leave how many may be out, and how fast they leave (`min_tso_segs`).
 
-use segue_tcp::advice::Pace;
+use segue_tcp::advice::{KernelAdvice, Pace};
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::profile::LINUX_6_12;
 use segue_tcp::segment::Timestamps;
@@ -15,13 +15,17 @@ const PACE: u64 = 144_800;
 #[derive(Clone, Default)]
 struct Claims(Option<u32>);
 
+fn with_pace(pace: Pace) -> Advice {
+    KernelAdvice { pace: Some(pace), ..KernelAdvice::default() }.into()
+}
+
 impl Advisor for Claims {
     fn claims(&self) -> bool {
         self.0.is_some()
     }
     fn before_sending(&mut self, _view: &View) -> Advice {
         let cwnd = self.0.map(|packets| packets * 256);
-        Advice { cwnd, pace: Some(Pace::At(PACE)), ..Advice::default() }
+        Advice { cwnd, ..with_pace(Pace::At(PACE)) }
     }
 }
 
@@ -30,12 +34,12 @@ impl Advisor for Claims {
 fn a_bound_of_the_pace_paces_and_ends() {
     let (mut sender, mut echo) = grown();
     let now = 4 * RTT;
-    sender.enact(now, &Advice { pace: Some(Pace::AtMost(PACE)), ..Advice::default() });
+    sender.enact(now, &with_pace(Pace::AtMost(PACE)));
     sender.on_segment(now, &ack_of(sender.snd_max(), echo));
     let paced = leave(&mut sender, now, now + 40 * MS);
     assert_eq!(paced, [0, 5, 15, 25, 35], "one in 10 ms; idle time takes half of the first gap");
     let later = now + 40 * MS;
-    sender.enact(later, &Advice { pace: Some(Pace::Ends), ..Advice::default() });
+    sender.enact(later, &with_pace(Pace::Ends));
     echo += 200;
     sender.on_segment(later, &ack_of(sender.snd_max(), echo));
     let unpaced = leave(&mut sender, later, later + MS);
@@ -99,14 +103,14 @@ fn leave(sender: &mut LinuxSender<Claims>, now: Nanos, until: Nanos) -> Vec<Nano
 fn a_claim_sets_window_and_pace_and_ends() {
     let (mut sender, echo) = grown();
     let now = 4 * RTT;
-    sender.enact(now, &Advice { pace: Some(Pace::Begins), ..Advice::default() });
+    sender.enact(now, &with_pace(Pace::Begins));
     *sender.advisor() = Claims(Some(15));
     sender.on_segment(now, &ack_of(sender.snd_max(), echo));
     let paced: Vec<Nanos> = std::iter::once(0).chain((0..14).map(|packet| 5 + 10 * packet)).collect();
     assert_eq!(leave(&mut sender, now, now + 190 * MS), paced);
     *sender.advisor() = Claims::default();
     let later = now + 190 * MS;
-    sender.enact(later, &Advice { pace: Some(Pace::Ends), ..Advice::default() });
+    sender.enact(later, &with_pace(Pace::Ends));
     sender.on_segment(later, &ack_of(sender.snd_max(), echo));
     let unpaced = leave(&mut sender, later, later + MS);
     assert!(unpaced.len() >= 15 && unpaced.iter().all(|&at| at == 0), "{unpaced:?}");

@@ -1,5 +1,6 @@
 //! Explicit congestion notification as Linux has it (RFC 3168): the offer, marks that are echoed, a cut for each window.
 
+use segue_tcp::advice::KernelAdvice;
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::linux::receiver::LinuxReceiver;
 use segue_tcp::profile::LINUX_6_12;
@@ -161,7 +162,8 @@ impl Advisor for Marked {
     }
     fn on_mark(&mut self, view: &View) -> Advice {
         self.0.push(view.cwnd / 256);
-        Advice { cwnd: Some(3 * 256), hold_window: Some(true), ..Advice::default() }
+        let kernel = KernelAdvice { hold_window: Some(true), ..KernelAdvice::default() };
+        Advice { cwnd: Some(3 * 256), kernel, ..Advice::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Any sequence of ACKs, SACKs, D-SACKs and expiries leaves Linux's sender with counters that add up.
 
 use proptest::prelude::*;
-use segue_tcp::advice::NewPath;
+use segue_tcp::advice::{KernelAdvice, NewPath};
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::linux::receiver::LinuxReceiver;
 use segue_tcp::profile::KERNELS;
@@ -37,15 +37,8 @@ fn told() -> impl Strategy<Value = Event> {
         .prop_map(|(path, hold_window, probe_head, clear_backoff, cwnd)| {
             let cwnd = cwnd.map(|packets| packets * 256);
             let rearm_timer = probe_head;
-            Event::Told(Advice {
-                path,
-                hold_window,
-                probe_head,
-                clear_backoff,
-                cwnd,
-                rearm_timer,
-                ..Advice::default()
-            })
+            let kernel = KernelAdvice { path, hold_window, probe_head, ..KernelAdvice::default() };
+            Event::Told(Advice { clear_backoff, cwnd, rearm_timer, kernel, ..Advice::default() })
         })
 }
 

@@ -4,7 +4,7 @@
 /// The form of a rate, for messages.
 pub const RATE: &str = "a number with unit bit, kbit, mbit or gbit";
 /// The form of a time, for messages.
-pub const TIME: &str = "a number with unit us, ms or s";
+pub const TIME: &str = "a number with unit ns, us, ms or s";
 /// The form of a share, for messages.
 pub const SHARE: &str = "a percentage such as 0.5%";
 

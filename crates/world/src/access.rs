@@ -9,7 +9,7 @@ mod queue_rule;
 mod words;
 
 pub use error::LinkError;
-pub use features::{Aggregation, Features, Grant, Loss, Place, QueueWord, Tokens};
+pub use features::{Aggregation, Features, Grant, LinkSeed, Loss, QueueWord, Tokens};
 pub use opportunities::opportunities_ms;
 pub use presets::{NamingError, PRESETS, Preset, TODAY, adopt_links, name_links, own_links, variants};
 pub use queue_rule::QueueRule;
@@ -189,14 +189,14 @@ impl AccessLink {
     }
 
     /// The queue and line towards the mobile.
-    pub fn down_config(&self, place: Place) -> LinkConfig {
+    pub fn down_config(&self, place: LinkSeed) -> LinkConfig {
         let [features, _] = &self.features;
         let direction = Direction { place, up: false };
         features.config(self.service(place, false), self.delay.config(), self.queue, direction)
     }
 
     /// The queue and line from the mobile.
-    pub fn up_config(&self, place: Place) -> LinkConfig {
+    pub fn up_config(&self, place: LinkSeed) -> LinkConfig {
         let [_, features] = &self.features;
         let (delay, queue) = (self.up_delay().config(), self.up_queue.unwrap_or(self.queue));
         features.config(self.service(place, true), delay, queue, Direction { place, up: true })
@@ -221,7 +221,7 @@ impl AccessLink {
 
     /// Whether its capacity or its delay changes, so that it is another one at another time.
     pub fn varies(&self) -> bool {
-        let place = Place { seed: 0, link: 0 };
+        let place = LinkSeed { seed: 0, link: 0 };
         self.down_config(place).varies() || self.up_config(place).varies()
     }
 
@@ -242,13 +242,13 @@ impl AccessLink {
     }
 
     /// How a direction carries bytes.
-    pub fn service(&self, place: Place, up: bool) -> Service {
+    pub fn service(&self, place: LinkSeed, up: bool) -> Service {
         let capacity = if up { &self.up } else { &self.down };
         capacity.service(&self.features[usize::from(up)], Direction { place, up })
     }
 
     /// The same for the bound: grants are there when they are needed.
-    pub(crate) fn best_service(&self, place: Place, up: bool) -> Service {
+    pub(crate) fn best_service(&self, place: LinkSeed, up: bool) -> Service {
         let capacity = if up { &self.up } else { &self.down };
         let features = Features { grant: None, ..self.features[usize::from(up)] };
         capacity.service(&features, Direction { place, up })
@@ -286,7 +286,7 @@ impl AccessLink {
     }
 
     /// The link in a notice: the rate between `from` and `to`, the delay at `to`.
-    pub fn reported(&self, place: Place, from: Nanos, to: Nanos, delay_at: Nanos) -> Link {
+    pub fn reported(&self, place: LinkSeed, from: Nanos, to: Nanos, delay_at: Nanos) -> Link {
         let rate = match (&self.down, self.service(place, false)) {
             (Capacity::Trace(trace), _) => trace.rate_between(from, to),
             (_, varying @ Service::Varying(_)) => {

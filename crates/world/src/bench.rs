@@ -7,7 +7,7 @@
 pub(crate) mod neighbours;
 pub(crate) mod traffic;
 
-use crate::access::{AccessLink, Place};
+use crate::access::{AccessLink, LinkSeed};
 use crate::clock_phase;
 use crate::neighbours::Neighbours;
 use crate::nodes::{
@@ -112,7 +112,7 @@ impl Experiment {
 
     /// Source of an access link's random numbers: 0 is the old one, 1 the new one. A link that has been cut is laid
     /// anew when the mobile comes back to it, with numbers of its own.
-    pub fn place(&self, link: usize) -> Place {
+    pub fn link_seed(&self, link: usize) -> LinkSeed {
         // After a ping-pong old and new are what they were.
         let before = if self.kind.returns_after().is_some() { 0 } else { self.before };
         let (before, link) = (u64::from(before), link as u64);
@@ -120,7 +120,7 @@ impl Experiment {
             Kind::Bbm(_) => (before + link) / 2,
             Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => 0,
         };
-        Place { seed: self.seed, link: 1 + (before + link) % 2 + 2 * laid }
+        LinkSeed { seed: self.seed, link: 1 + (before + link) % 2 + 2 * laid }
     }
 
     /// Whether the flows of the bench go from the mobile.
@@ -278,8 +278,8 @@ pub(crate) fn build<W: HostObserver>(
         [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
     let air = [OLD, NEW].map(|i| Duplex {
         down: net
-            .add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config(experiment.place(i)) }),
-        up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config(experiment.place(i)) }),
+            .add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config(experiment.link_seed(i)) }),
+        up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config(experiment.link_seed(i)) }),
     });
     let last = [OLD, NEW].map(|i| Duplex {
         down: net.add_link(device, line(hops.last, 0)),
@@ -359,5 +359,5 @@ fn routers(core: Duplex, edge: [Duplex; 2], air: [Duplex; 2], last: [Duplex; 2])
 
 /// The link in the first report: the old one during its first second.
 fn reported_at_start(experiment: &Experiment) -> Link {
-    experiment.old.reported(experiment.place(OLD), 0, segue_netsim::SECOND, 0)
+    experiment.old.reported(experiment.link_seed(OLD), 0, segue_netsim::SECOND, 0)
 }

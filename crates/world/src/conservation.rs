@@ -80,9 +80,10 @@ fn refit(
 ) {
     for (index, link) in [&experiment.old, &experiment.new].into_iter().enumerate() {
         let Duplex { down, up } = link_ids.access[index];
-        for (id, config) in
-            [(down, link.down_config(experiment.place(index))), (up, link.up_config(experiment.place(index)))]
-        {
+        for (id, config) in [
+            (down, link.down_config(experiment.link_seed(index))),
+            (up, link.up_config(experiment.link_seed(index))),
+        ] {
             let config = config.lossy(RandomLoss::new(per_million, experiment.seed, u64::from(id.0)));
             let settings = CodelConfig { limit: link.queue, ..CodelConfig::default() };
             sim.net.replace_link(id, if codel { config.managed(Codel::new(settings)) } else { config });

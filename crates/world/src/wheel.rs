@@ -1,20 +1,20 @@
 //! Timers of a kernel's flows that fire in the same instant: in what order a host handles them.
 
 use segue_netsim::Nanos;
-use segue_tcp::linux::wheel::Place;
+use segue_tcp::linux::wheel::TimerSlot;
 use std::cmp::Reverse;
 
 /// Timers of a host's flows, by index: where each lies, and the order in which it came there.
 #[derive(Clone, Debug, Default)]
 pub struct Wheel {
-    known: Vec<(Place, u64)>,
+    known: Vec<(TimerSlot, u64)>,
     order: u64,
 }
 
 impl Wheel {
     /// Flow `index` has been handled; its timer lies at `place`.
     #[inline]
-    pub(crate) fn note(&mut self, index: usize, place: Option<Place>) {
+    pub(crate) fn note(&mut self, index: usize, place: Option<TimerSlot>) {
         let Some(place) = place else { return };
         if self.known.get(index).is_none_or(|known| known.0 != place) {
             self.move_to(index, place);
@@ -22,9 +22,9 @@ impl Wheel {
     }
 
     #[cold]
-    fn move_to(&mut self, index: usize, place: Place) {
+    fn move_to(&mut self, index: usize, place: TimerSlot) {
         if self.known.len() <= index {
-            self.known.resize(index + 1, (Place::default(), 0));
+            self.known.resize(index + 1, (TimerSlot::default(), 0));
         }
         self.order += 1;
         self.known[index] = (place, self.order);

@@ -28,6 +28,7 @@ pub(super) fn occasion(decision: &Decision) -> &'static str {
 /// Requests of the answer.
 pub(super) fn advice(decision: &Decision) -> AdviceLine {
     let advice = &decision.advice;
+    let kernel = &advice.kernel;
     let also = [
         (advice.retransmit_head, "retransmit_head"),
         (advice.room_for_one, "room_for_one"),
@@ -45,16 +46,16 @@ pub(super) fn advice(decision: &Decision) -> AdviceLine {
         (advice.resume, "resume"),
         (advice.resume_recovery, "resume_recovery"),
         (advice.ignore_sample, "ignore_sample"),
-        (advice.anew.is_some(), "anew"),
-        (advice.path.is_some(), "path"),
-        (advice.hold_window == Some(true), "hold_window"),
-        (advice.hold_window == Some(false), "free_window"),
-        (advice.hurry == Some(true), "hurry"),
-        (advice.hurry == Some(false), "no_hurry"),
-        (advice.reconfigures == Some(true), "reconfigures"),
-        (advice.reconfigures == Some(false), "no_reconfiguration"),
-        (advice.min_rtt.is_some(), "min_rtt"),
-        (advice.probe_head, "probe_head"),
+        (kernel.anew.is_some(), "anew"),
+        (kernel.path.is_some(), "path"),
+        (kernel.hold_window == Some(true), "hold_window"),
+        (kernel.hold_window == Some(false), "free_window"),
+        (kernel.keep_w_max == Some(true), "hurry"),
+        (kernel.keep_w_max == Some(false), "no_hurry"),
+        (kernel.path_changes_soon == Some(true), "reconfigures"),
+        (kernel.path_changes_soon == Some(false), "no_reconfiguration"),
+        (kernel.min_rtt.is_some(), "min_rtt"),
+        (kernel.probe_head, "probe_head"),
     ];
     AdviceLine {
         cwnd: advice.cwnd.map(in_packets),

@@ -4,7 +4,7 @@
 use super::log::{Event as Seen, INFINITE, Instant, Log, blocks};
 use super::scenario::{Chain, Scenario};
 use segue_tcp::linux::receiver::LinuxReceiver;
-use segue_tcp::linux::wheel::Place;
+use segue_tcp::linux::wheel::TimerSlot;
 use segue_tcp::linux::{LinuxSender, LinuxSettings, Tally};
 use segue_tcp::{Nanos, Segment, StackProfile};
 use std::cmp::Reverse;
@@ -110,7 +110,7 @@ pub struct Bench {
     senders: Vec<LinuxSender<()>>,
     receivers: Vec<LinuxReceiver>,
     /// Timers of each flow's sender and receiver: where each lies, and the order in which it came there.
-    places: Vec<[(Place, u64); 2]>,
+    places: Vec<[(TimerSlot, u64); 2]>,
     flows: Vec<Flow>,
     instants: Vec<Instant>,
 }

@@ -5,12 +5,16 @@
 use super::{OnLinux, millis, window};
 use segue_policy::headers::{ClaimEnd, Flow};
 use segue_policy::{Out, grant};
-use segue_tcp::advice::{KernelView, Pace};
+use segue_tcp::advice::{KernelAdvice, KernelView, Pace};
 use segue_tcp::{Advice, Nanos, View};
 
 /// `tcp_mstamp`, its low half.
 fn clock_us(time: Nanos) -> u32 {
     (time / 1_000) as u32
+}
+
+fn paced(pace: Pace) -> Advice {
+    KernelAdvice { pace: Some(pace), ..KernelAdvice::default() }.into()
 }
 
 impl OnLinux {
@@ -46,8 +50,7 @@ impl OnLinux {
                 let all = grant::claimed(self.guard) + claim.beside;
                 Advice {
                     cwnd: (!self.expired).then(|| window(all)),
-                    pace: Some(Pace::At(grant::payload_rate(claim.kbps, tp.mss))),
-                    ..Advice::default()
+                    ..paced(Pace::At(grant::payload_rate(claim.kbps, tp.mss)))
                 }
             }
             Err(end) => self.end_claim(&tp, end),
@@ -62,8 +65,7 @@ impl OnLinux {
         Advice {
             cwnd: Some(window(cwnd)),
             ssthresh: shared.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
-            pace: Some(Pace::Ends),
-            ..Advice::default()
+            ..paced(Pace::Ends)
         }
     }
 

@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::notify::{each_record, give};
 use super::records::{Counters, Ends};
 use super::{Error, Mobile, Scope};
-use crate::egress::{Device, Place};
+use crate::egress::{Device, TcSlot};
 use crate::layouts::{segue_others, segue_sent, segue_tuple, segue_waiting};
 use crate::sender::namespace::Namespace;
 use crate::skeleton::mobile::MobileSkel;
@@ -23,9 +23,9 @@ use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Beside that of [`crate::receiver`], and behind it.
-const PLACE: Place = Place { priority: 0x5e61, handle: 1, program: "mobile_echo" };
+const PLACE: TcSlot = TcSlot { priority: 0x5e61, handle: 1, program: "mobile_echo" };
 /// The same where clsact came with the filter, for who finds it when its owner was killed.
-const PLACE_AND_CLSACT: Place = Place { handle: 2, ..PLACE };
+const PLACE_AND_CLSACT: TcSlot = TcSlot { handle: 2, ..PLACE };
 
 /// Peers that have not negotiated, by prefix; of several the longest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl From<segue_waiting> for Waiting {
 /// A device with the filter. Dropped: without it.
 struct Followed {
     device: Device,
-    place: Place,
+    place: TcSlot,
     namespace: Namespace,
 }
 

@@ -1,7 +1,7 @@
 //! Gaps of a link that are announced: a satellite network that gives its terminals other satellites at known seconds.
 
 use super::Error;
-use segue_policy::Kind;
+use segue_words::quantity;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl FromStr for Gaps {
         };
         let words: Vec<&str> = text.split_whitespace().collect();
         let ["every", every, "from", from] = words[..] else { return Err(wrong()) };
-        let time = |word| Kind::Us.parse(word).map(|us| Duration::from_micros(us.into())).ok_or_else(wrong);
+        let time = |word| quantity::time(word).map(Duration::from_nanos).ok_or_else(wrong);
         let gaps = Self { every: time(every)?, from: time(from)? };
         if gaps.every.is_zero() { Err(wrong()) } else { Ok(gaps) }
     }
@@ -122,6 +122,7 @@ mod tests {
             "15s",
             "every 15s",
             "every 15s from",
+            "every 15s from 12",
             "every 0s from 1s",
             "every x from 1s",
             "each 1s from 1s",

@@ -17,7 +17,7 @@ mod records;
 pub use crate::sender::Error;
 pub use announced::{Act, Announced, Gaps};
 
-use crate::egress::{Device, Place};
+use crate::egress::{Device, TcSlot};
 use crate::host;
 use crate::layouts::{
     mapped, segue_receiver_counter as Counter, segue_receiver_orders, segue_receiver_state, segue_tuple,
@@ -36,7 +36,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
-const PLACE: Place = Place { priority: 0x5e60, handle: 1, program: "receiver_egress" };
+const PLACE: TcSlot = TcSlot { priority: 0x5e60, handle: 1, program: "receiver_egress" };
 /// The map of its orders, as the kernel cuts names.
 const ORDERS: &str = "receiver_orders";
 /// ACKs that open the window: three copies of the last (9.22).

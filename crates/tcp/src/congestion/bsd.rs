@@ -71,7 +71,7 @@ impl CongestionControl for Bsd {
         self.cwnd = self.cwnd.min(u64::from(most) * self.mss);
     }
 
-    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+    fn set_window(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
         self.cwnd = cwnd.map_or(self.cwnd, |cwnd| self.bytes(cwnd));
         self.ssthresh = ssthresh.map_or(self.ssthresh, |ssthresh| self.bytes(ssthresh));
     }
@@ -164,9 +164,9 @@ mod tests {
     fn advice_gives_back_what_it_was_shown() {
         let mut window = Bsd::new(&START);
         for cwnd in [256, 257, 999, 1000, 25_601, u32::MAX] {
-            window.on_notice(Some(cwnd), None);
+            window.set_window(Some(cwnd), None);
             assert_eq!((window.cwnd(), window.ssthresh()), (cwnd, u32::MAX));
-            window.on_notice(None, Some(u32::MAX));
+            window.set_window(None, Some(u32::MAX));
             assert_eq!(window.ssthresh(), u32::MAX);
         }
     }

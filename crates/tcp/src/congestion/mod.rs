@@ -36,7 +36,7 @@ pub trait CongestionControl {
     /// A packet is sent with nothing in flight, `idle` after the last one (Linux's `CA_EVENT_TX_START`).
     fn on_start(&mut self, _now: Nanos, _idle: Nanos) {}
     /// Window (at least a packet) and threshold set from outside; `None` leaves one alone.
-    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>);
+    fn set_window(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>);
     /// cwnd.
     fn cwnd(&self) -> Window256;
     /// ssthresh.

@@ -73,7 +73,7 @@ impl CongestionControl for Ns2 {
         }
     }
 
-    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+    fn set_window(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
         if let Some(cwnd) = cwnd {
             self.cwnd = f64::from(cwnd) / f64::from(PACKET);
         }

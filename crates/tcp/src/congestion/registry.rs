@@ -84,8 +84,8 @@ macro_rules! controls {
                 each!(self, c => c.on_start(now, idle));
             }
 
-            fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
-                each!(self, c => c.on_notice(cwnd, ssthresh));
+            fn set_window(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+                each!(self, c => c.set_window(cwnd, ssthresh));
             }
 
             #[inline]

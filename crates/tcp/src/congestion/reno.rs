@@ -105,7 +105,7 @@ impl CongestionControl for Reno {
         true
     }
 
-    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+    fn set_window(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
         self.cwnd = cwnd.map_or(self.cwnd, |cwnd| (cwnd / PACKET).max(1));
         self.ssthresh = ssthresh.map_or(self.ssthresh, |ssthresh| ssthresh / PACKET);
     }

@@ -85,7 +85,7 @@ impl CongestionControl for Rfc5681 {
         self.cwnd = self.cwnd.min(most.saturating_mul(PACKET));
     }
 
-    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+    fn set_window(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
         self.cwnd = cwnd.unwrap_or(self.cwnd);
         self.ssthresh = ssthresh.unwrap_or(self.ssthresh);
         self.credit = 0;
@@ -141,7 +141,7 @@ mod tests {
     fn an_ack_adds_no_more_than_its_limit() {
         let mut window = Rfc5681::new(&START);
         window.on_established(10, None);
-        window.on_notice(None, Some(12 * PACKET));
+        window.set_window(None, Some(12 * PACKET));
         window.on_ack(&Ack::of(40));
         assert_eq!(window.window(), 12);
         window.on_congestion(Congestion::Timeout { repeated: false }, 12, 0);
@@ -153,7 +153,7 @@ mod tests {
     /// as the threshold does. The slow start that a later notice begins has L = 2.
     #[test]
     fn the_limit_after_a_timeout_ends_with_its_slow_start() {
-        let by_notice = |window: &mut Rfc5681| window.on_notice(Some(20 * PACKET), Some(20 * PACKET));
+        let by_notice = |window: &mut Rfc5681| window.set_window(Some(20 * PACKET), Some(20 * PACKET));
         let by_fast_retransmit =
             |window: &mut Rfc5681| window.on_congestion(Congestion::FastRetransmit, 20, 0);
         for end in [by_notice, by_fast_retransmit] as [fn(&mut Rfc5681); 2] {
@@ -165,7 +165,7 @@ mod tests {
             end(&mut window);
             window.on_ack(&Ack::of(2));
             let before = window.window();
-            window.on_notice(None, Some(100 * PACKET));
+            window.set_window(None, Some(100 * PACKET));
             window.on_ack(&Ack::of(2));
             assert_eq!(window.window(), before + 2);
         }

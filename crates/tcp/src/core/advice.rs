@@ -4,7 +4,7 @@
 
 use super::{Core, Forced, TimerKind};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, View};
+use crate::advice::{Advice, Advisor, KernelAdvice, View};
 use crate::congestion::{Congestion, CongestionControl};
 
 impl<A: Advisor> Core<A> {
@@ -46,7 +46,7 @@ impl<A: Advisor> Core<A> {
             let cwnd = self.congestion.cwnd();
             self.congestion.on_congestion(Congestion::FastRetransmit, flight, now);
             if advice.keep_cwnd {
-                self.congestion.on_notice(Some(cwnd), None);
+                self.congestion.set_window(Some(cwnd), None);
             }
         }
         self.enact(advice, now);
@@ -65,7 +65,7 @@ impl<A: Advisor> Core<A> {
         let event = Congestion::Timeout { repeated: self.expiries > 0 };
         self.congestion.on_congestion(event, self.flight(), now);
         if advice.keep_ssthresh {
-            self.congestion.on_notice(None, Some(ssthresh));
+            self.congestion.set_window(None, Some(ssthresh));
         }
         self.expiries += 1;
         self.rto_recovery = Some(self.snd_max);
@@ -78,50 +78,74 @@ impl<A: Advisor> Core<A> {
 
     /// Does what it is told.
     pub fn enact(&mut self, advice: &Advice, now: Nanos) {
-        if advice.clear_backoff {
+        // Taken apart whole, so that nothing new is ignored in silence.
+        let Advice {
+            retransmit_head,
+            room_for_one: _, // `Sender::enact`
+            cwnd,
+            ssthresh,
+            min_rto,
+            dupthresh,
+            rearm_timer,
+            extend_timer,
+            clear_backoff,
+            reinit_rtt,
+            keep_window: _, // at the cut
+            keep_cwnd: _,
+            keep_ssthresh: _,
+            hold_holes,
+            send_new,
+            beyond_window,
+            suspend,
+            resume,
+            resume_recovery,
+            ignore_sample: _, // at the sample
+            kernel,
+        } = *advice;
+        debug_assert_eq!(kernel, KernelAdvice::default(), "this stack is no kernel's");
+        if clear_backoff {
             self.rto.clear_backoff();
             self.expiries = self.expiries.min(1);
         }
-        if advice.reinit_rtt {
+        if reinit_rtt {
             self.rto.reinit();
         }
-        if let Some(min) = advice.min_rto {
+        if let Some(min) = min_rto {
             self.rto.set_min(min);
         }
-        if advice.cwnd.is_some() || advice.ssthresh.is_some() {
+        if cwnd.is_some() || ssthresh.is_some() {
             // A window below one packet would never be left: no ACK, no timer (RFC 5681, 3.1).
-            let cwnd = advice.cwnd.map(|cwnd| cwnd.max(256));
-            self.congestion.on_notice(cwnd, advice.ssthresh);
+            self.congestion.set_window(cwnd.map(|cwnd| cwnd.max(256)), ssthresh);
         }
-        if advice.hold_holes {
+        if hold_holes {
             self.holding = true;
         }
-        if advice.resume_recovery {
+        if resume_recovery {
             self.holding = false;
         }
-        if advice.send_new {
-            self.forced = Some(if advice.beyond_window { Forced::Beyond } else { Forced::New });
+        if send_new {
+            self.forced = Some(if beyond_window { Forced::Beyond } else { Forced::New });
         }
-        if advice.retransmit_head && self.flight() > 0 {
+        if retransmit_head && self.flight() > 0 {
             self.forced = Some(Forced::Head);
         }
-        if let Some(dupthresh) = advice.dupthresh {
+        if let Some(dupthresh) = dupthresh {
             self.profile.dupthresh = dupthresh;
         }
-        if advice.extend_timer && self.flight() > 0 {
+        if extend_timer && self.flight() > 0 {
             self.timer = Some((self.timer_started + self.rto.rto()).max(now));
         }
-        if (advice.rearm_timer || advice.retransmit_head) && self.flight() > 0 {
+        if (rearm_timer || retransmit_head) && self.flight() > 0 {
             self.start_timer(now);
         }
-        if advice.suspend {
+        if suspend {
             self.suspended = true;
             self.timer = None;
             self.timer_kind = TimerKind::Retransmission;
             self.dup_acks = 0;
             self.sending = false;
         }
-        if advice.resume && std::mem::take(&mut self.suspended) {
+        if resume && std::mem::take(&mut self.suspended) {
             self.sending = true;
             if self.flight() > 0 {
                 self.start_timer(now);

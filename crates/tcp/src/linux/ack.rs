@@ -47,7 +47,7 @@ impl<A: Advisor> LinuxSender<A> {
         let updates = self.may_update_window(segment);
         if updates && self.snd_wnd != segment.window {
             self.snd_wnd = segment.window;
-            if self.sk.snd_nxt < self.write_seq {
+            if self.sk.snd_nxt < self.written.end {
                 self.slow_start_after_idle_check();
             }
             self.max_window = self.max_window.max(segment.window);
@@ -78,7 +78,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if order.is_gt() {
             flags |= flag::SND_UNA_ADVANCED;
-            self.retransmits = 0;
+            self.retries.retransmits = 0;
         }
         let prior_fack = if self.sack_ok { self.highest_sack_seq() } else { prior_una };
         rs.prior_in_flight = self.sk.packets_in_flight();
@@ -107,8 +107,8 @@ impl<A: Advisor> LinuxSender<A> {
         if self.established {
             self.tell_ack();
         }
-        if self.tlp_high_seq != 0 {
-            rs.is_acking_tlp_retrans_seq = self.tlp_retrans && ack >= self.tlp_high_seq;
+        if self.tlp.high_seq != 0 {
+            rs.is_acking_tlp_retrans_seq = self.tlp.retrans && ack >= self.tlp.high_seq;
             self.process_tlp_ack(ack, flags);
         }
         let mut rexmit = Rexmit::None;
@@ -119,6 +119,7 @@ impl<A: Advisor> LinuxSender<A> {
                 let advice = self.ask(|advisor, view| advisor.on_dup_ack(view));
                 if let Some(advice) = advice {
                     self.take(&advice);
+                    self.send_as_advised(&advice);
                 }
             }
             rexmit = self.fastretrans_alert(prior_una, dup_ack, &mut flags);
@@ -158,7 +159,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.fastretrans_alert(prior_una, false, &mut flags);
         }
         self.ack_probe();
-        if self.tlp_high_seq != 0 {
+        if self.tlp.high_seq != 0 {
             self.process_tlp_ack(ack, flags);
         }
     }
@@ -257,7 +258,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.note_delivered(seq, rs);
         cleaned.flags |= if seq == 0 { flag::SYN_ACKED } else { flag::DATA_ACKED };
         if seq == 0 {
-            self.retrans_stamp = 0;
+            self.undo.retrans_stamp = 0;
         }
         if self.retransmit_hint == Some(seq) {
             self.retransmit_hint = None;
@@ -283,13 +284,13 @@ impl<A: Advisor> LinuxSender<A> {
             }
             return;
         }
-        if self.window_held {
+        if self.advised.holds_window {
             // Advice has set it.
         } else if self.sk.in_cwnd_reduction() {
             self.cwnd_reduction(delivered, rs.losses, flags);
         } else if self.may_raise_cwnd(flags) || self.is_on_two_paths() {
             self.control.cong_avoid(&mut self.sk, delivered);
-            self.cwnd_stamp = self.sk.jiffies;
+            self.usage.stamp = self.sk.jiffies;
         }
         self.sk.update_pacing_rate(PACING_SS_RATIO, PACING_CA_RATIO);
     }
@@ -297,7 +298,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_may_raise_cwnd`: with much reordering, any delivery opens the window.
     #[inline]
     fn may_raise_cwnd(&self, flags: u32) -> bool {
-        let news = if self.reordering > REORDERING { flag::FORWARD_PROGRESS } else { flag::DATA_ACKED };
+        let news = if self.reorder.degree > REORDERING { flag::FORWARD_PROGRESS } else { flag::DATA_ACKED };
         flags & news != 0
     }
 
@@ -305,7 +306,7 @@ impl<A: Advisor> LinuxSender<A> {
     fn xmit_recovery(&mut self, rexmit: Rexmit) {
         match rexmit {
             Rexmit::None => return,
-            Rexmit::New if self.suspended => return,
+            Rexmit::New if self.advised.suspends => return,
             Rexmit::New => {
                 self.write_xmit(Push::All);
                 if self.sk.snd_nxt > self.high_seq {

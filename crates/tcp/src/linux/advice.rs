@@ -6,7 +6,32 @@
 use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus};
 use super::{LinuxSender, Pending};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, KernelView, MinRto, Pace, View};
+use crate::advice::{Advice, Advisor, KernelAdvice, KernelView, Pace, View};
+
+/// State for advisors, and of their advice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Advised {
+    /// Expiries since `snd_una` advanced.
+    pub expiries: u32,
+    /// ssthresh after the cut of the first of them.
+    pub ssthresh_saved: u32,
+    /// SRTT before it.
+    pub srtt_before: Nanos,
+    /// When the last ACK came.
+    pub quiet_since: Nanos,
+    /// Programs can bound the RTO.
+    pub has_rto_max: bool,
+    /// The sender's own ceiling of the RTO, jiffies.
+    pub own_rto_max: u64,
+    /// Advice forbids the retransmission of holes.
+    pub holds_holes: bool,
+    /// Advice forbids everything.
+    pub suspends: bool,
+    /// It paces because programs have it do so.
+    pub paces: bool,
+    /// Advice forbids that cwnd moves.
+    pub holds_window: bool,
+}
 
 impl<A: Advisor> LinuxSender<A> {
     /// Advice from outside, such as a handoff scheme's answer to a notice.
@@ -14,7 +39,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.refresh(now);
         self.take(advice);
         self.follow(advice);
-        if advice.ask_again {
+        if advice.kernel.ask_again {
             let view = self.view();
             let advice = self.advisor.on_deadline(now, &view);
             self.take(&advice);
@@ -26,10 +51,10 @@ impl<A: Advisor> LinuxSender<A> {
     /// `snd_una` has advanced: whoever advises hears of it.
     #[inline]
     pub(super) fn note_progress(&mut self) {
-        self.expiries = 0;
-        self.srtt_before = 0;
+        self.advised.expiries = 0;
+        self.advised.srtt_before = 0;
         if self.sk.ca_state != CaState::Loss {
-            self.ssthresh_saved = 0;
+            self.advised.ssthresh_saved = 0;
         }
         if let Some(advice) = self.ask(|advisor, view| advisor.on_new_ack(view)) {
             self.take(&advice);
@@ -48,63 +73,94 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// Changes what advice changes; sends nothing.
     pub(super) fn take(&mut self, advice: &Advice) {
-        if advice.resume {
-            self.suspended = false;
+        // Taken apart whole, so that nothing new is ignored in silence.
+        let Advice {
+            retransmit_head: _, // `follow` sends and starts the timer
+            room_for_one: _,
+            rearm_timer: _,
+            extend_timer: _,
+            send_new: _,
+            beyond_window: _,
+            keep_window: _, // at the cut
+            keep_cwnd: _,
+            keep_ssthresh: _,
+            ignore_sample: _, // at the sample
+            cwnd,
+            ssthresh,
+            min_rto,
+            dupthresh,
+            clear_backoff,
+            reinit_rtt,
+            hold_holes,
+            suspend,
+            resume,
+            resume_recovery,
+            kernel,
+        } = *advice;
+        let KernelAdvice {
+            pace,
+            anew,
+            path,
+            hold_window,
+            probe_head: _, // `follow`
+            keep_w_max,
+            path_changes_soon,
+            min_rtt,
+            ask_again: _, // `enact`
+        } = kernel;
+        if resume {
+            self.advised.suspends = false;
         }
-        if advice.clear_backoff {
-            self.backoff = 0;
-            self.expiries = self.expiries.min(1);
+        if clear_backoff {
+            self.retries.backoff = 0;
+            self.advised.expiries = self.advised.expiries.min(1);
             if self.sk.srtt_us > 0 {
                 self.rtt.rto = self.rtt.base(&self.sk, &self.clock);
             }
         }
-        if advice.reinit_rtt {
+        if reinit_rtt {
             self.sk.srtt_us = 0;
         }
-        match advice.min_rto {
-            Some(MinRto::Own) => self.rtt.rto_min_us = (self.profile.rto.min / 1_000) as u32,
-            Some(MinRto::AtLeast(least)) => {
-                self.rtt.rto_min_us = (self.profile.rto.min.max(least) / 1_000) as u32;
-            }
-            None => {}
+        if let Some(min) = min_rto {
+            self.set_rto_floor(min);
         }
-        if let Some(new) = advice.path {
+        if let Some(new) = path {
             self.start_path(&new);
         }
-        if let Some(min_rtt) = advice.min_rtt {
+        if let Some(min_rtt) = min_rtt {
             self.control.set_min_rtt(&self.sk, u32::try_from(min_rtt / 1_000).unwrap_or(u32::MAX));
         }
-        if let Some(hurries) = advice.hurry {
-            self.control.hurry(hurries);
+        if let Some(keeps) = keep_w_max {
+            self.control.keep_w_max(keeps);
         }
-        if let Some(is_near) = advice.reconfigures {
-            self.control.reconfigures(is_near);
+        if let Some(is_near) = path_changes_soon {
+            self.control.path_changes_soon(is_near);
         }
-        if let Some(held) = advice.hold_window {
-            self.window_held = held;
+        if let Some(held) = hold_window {
+            self.advised.holds_window = held;
         }
-        if let Some(cwnd) = advice.cwnd {
+        if let Some(cwnd) = cwnd {
             self.sk.set_cwnd((cwnd / 256).max(1));
         }
-        if let Some(ssthresh) = advice.ssthresh {
+        if let Some(ssthresh) = ssthresh {
             self.sk.snd_ssthresh =
                 if ssthresh == u32::MAX { INFINITE_SSTHRESH } else { (ssthresh / 256).max(2) };
         }
-        if let Some(anew) = advice.anew {
+        if let Some(anew) = anew {
             self.sk.snd_cwnd_cnt = 0;
-            self.cwnd_stamp = self.sk.jiffies;
+            self.usage.stamp = self.sk.jiffies;
             self.control.start_anew(&mut self.sk, anew);
         }
-        if let Some(pace) = advice.pace {
+        if let Some(pace) = pace {
             self.take_pace(pace);
         }
-        if let Some(dupthresh) = advice.dupthresh {
-            self.reordering = dupthresh;
+        if let Some(dupthresh) = dupthresh {
+            self.reorder.degree = dupthresh;
         }
-        self.holding = (self.holding || advice.hold_holes) && !advice.resume_recovery;
-        if advice.suspend {
-            self.suspended = true;
-            self.pacing_timer = None;
+        self.advised.holds_holes = (self.advised.holds_holes || hold_holes) && !resume_recovery;
+        if suspend {
+            self.advised.suspends = true;
+            self.host.pacing_timer = None;
             self.clear_timer();
         }
     }
@@ -112,7 +168,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Whether, and how fast, the sender paces.
     fn take_pace(&mut self, pace: Pace) {
         if matches!(pace, Pace::Begins | Pace::AtMost(_)) && self.sk.pacing_status == PacingStatus::None {
-            (self.sk.pacing_status, self.paces) = (PacingStatus::Needed, true);
+            (self.sk.pacing_status, self.advised.paces) = (PacingStatus::Needed, true);
         }
         match pace {
             Pace::Begins => {}
@@ -123,7 +179,7 @@ impl<A: Advisor> LinuxSender<A> {
             }
             Pace::Ends => {
                 self.sk.max_pacing_rate = u64::MAX;
-                if std::mem::take(&mut self.paces) {
+                if std::mem::take(&mut self.advised.paces) {
                     self.sk.pacing_status = PacingStatus::None;
                 }
             }
@@ -136,26 +192,34 @@ impl<A: Advisor> LinuxSender<A> {
         if advice.resume && outstanding {
             self.set_timer(Pending::Retrans, self.rtt.rto);
         }
-        if advice.probe_head && outstanding {
+        if advice.kernel.probe_head && outstanding {
             self.probe_head();
         }
         if advice.retransmit_head && outstanding {
             self.retransmit(self.queue.head());
         }
-        if (advice.rearm_timer || advice.retransmit_head || advice.path.is_some()) && outstanding {
+        if advice.extend_timer && outstanding {
+            self.extend_timer();
+        }
+        if (advice.rearm_timer || advice.retransmit_head || advice.kernel.path.is_some()) && outstanding {
             self.set_timer(Pending::Retrans, self.rtt.rto);
         }
         if advice.room_for_one {
             self.sk.set_cwnd(self.sk.snd_cwnd.max(self.sk.packets_in_flight() + 1));
         }
+        self.send_as_advised(advice);
+        self.xmit_retransmit_queue();
+        self.push_pending();
+    }
+
+    /// Sends a new packet if advice asks for one.
+    pub(super) fn send_as_advised(&mut self, advice: &Advice) {
         if advice.send_new
-            && self.sk.snd_nxt < self.write_seq
+            && self.sk.snd_nxt < self.written.end
             && (advice.beyond_window || self.may_send_new())
         {
             self.transmit_new();
         }
-        self.xmit_retransmit_queue();
-        self.push_pending();
     }
 
     /// Tells programs around the control of an ACK.
@@ -167,7 +231,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.take(&advice);
             self.heed_rto_bound();
         }
-        self.quiet_since = self.now;
+        self.advised.quiet_since = self.now;
     }
 
     /// `tcp_tso_segs`, which asks the control, and with it programs around it.
@@ -183,7 +247,8 @@ impl<A: Advisor> LinuxSender<A> {
     /// `TCP_RTO_MAX_MS`.
     pub(super) fn heed_rto_bound(&mut self) {
         let bound = self.advisor.rto_bound_ms().map(|ms| self.clock.from_us(u64::from(ms) * 1_000));
-        self.rtt.rto_max = bound.map_or(self.own_rto_max, |bound| bound.min(self.own_rto_max));
+        self.rtt.rto_max =
+            bound.map_or(self.advised.own_rto_max, |bound| bound.min(self.advised.own_rto_max));
     }
 
     /// The ssthresh that stays where advice keeps that of `before` the cut.
@@ -204,17 +269,17 @@ impl<A: Advisor> LinuxSender<A> {
             srtt: u64::from(self.sk.srtt_us) * 125,
             mss: self.sk.mss_cache,
             transmissions: self.counters.transmissions,
-            ssthresh_saved: self.ssthresh_saved.saturating_mul(256),
-            srtt_before: self.srtt_before,
-            timeouts_since_ack: self.expiries,
+            ssthresh_saved: self.advised.ssthresh_saved.saturating_mul(256),
+            srtt_before: self.advised.srtt_before,
+            timeouts_since_ack: self.advised.expiries,
             in_fast_recovery: self.sk.ca_state == CaState::Recovery,
             in_rto_recovery: self.in_rto_recovery(),
             kernel: Some(KernelView {
                 now: self.now,
-                has_rto_max: self.has_rto_max,
-                is_calm: self.retransmits == 0 && self.probes_out == 0 && self.snd_wnd > 0,
+                has_rto_max: self.advised.has_rto_max,
+                is_calm: self.retries.retransmits == 0 && self.probes_out == 0 && self.snd_wnd > 0,
                 rttvar_us: self.rtt.rttvar_us,
-                quiet_since: self.quiet_since,
+                quiet_since: self.advised.quiet_since,
                 cwnd: self.sk.snd_cwnd,
                 ssthresh: self.sk.snd_ssthresh,
                 in_flight: self.sk.packets_in_flight(),

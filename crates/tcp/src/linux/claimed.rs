@@ -6,7 +6,7 @@
 use super::queue::{ANY_RETRANS, EVER_RETRANS, RETRANS, SACKED};
 use super::{CaState, LinuxSender};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, Anew};
+use crate::advice::{Advice, Advisor, Anew, KernelAdvice};
 use crate::sender::Transmit;
 
 impl<A: Advisor> LinuxSender<A> {
@@ -17,7 +17,7 @@ impl<A: Advisor> LinuxSender<A> {
         let again = seq < self.sk.snd_nxt;
         if seq < self.sk.snd_una
             || seq > self.sk.snd_nxt
-            || seq >= self.write_seq.min(self.wnd_end())
+            || seq >= self.written.end.min(self.wnd_end())
             || (again && self.queue.get(seq).has(SACKED))
         {
             return None;
@@ -32,17 +32,17 @@ impl<A: Advisor> LinuxSender<A> {
             packet.flags |= if first { ANY_RETRANS } else { EVER_RETRANS };
             self.sk.retrans_out += u32::from(first);
             // Or every cut would look needless: nothing sent again, so nothing lost (`tcp_packet_delayed`).
-            if self.retrans_stamp == 0 {
-                self.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
+            if self.undo.retrans_stamp == 0 {
+                self.undo.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
             }
-            self.undo_retrans = self.undo_retrans.max(0) + 1;
+            self.undo.retrans = self.undo.retrans.max(0) + 1;
         } else {
             self.transmit_new();
         }
         let limited = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
         self.cwnd_validate(limited);
         let out = self.out.pop_back()?;
-        self.in_host = 0;
+        self.host.packets = 0;
         Some(self.packet(out))
     }
 
@@ -51,13 +51,13 @@ impl<A: Advisor> LinuxSender<A> {
     pub fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) {
         self.refresh(now);
         // Nothing of the old path is given back.
-        self.undo_marker = None;
-        self.prior_ssthresh = 0;
+        self.undo.marker = None;
+        self.undo.prior_ssthresh = 0;
         self.sk.prior_cwnd = packets;
-        (self.prr_delivered, self.prr_out) = (0, 0);
+        (self.prr.delivered, self.prr.out) = (0, 0);
         let window = Some(packets.saturating_mul(256));
-        let anew = Some(Anew::Claimed { packet, rtt });
-        self.take(&Advice { cwnd: window, ssthresh: window, anew, ..Advice::default() });
+        let kernel = KernelAdvice { anew: Some(Anew::Claimed { packet, rtt }), ..KernelAdvice::default() };
+        self.take(&Advice { cwnd: window, ssthresh: window, kernel, ..Advice::default() });
     }
 
     /// A packet was lost: its control cuts its window, unless RACK has found it before and that is done.

@@ -65,10 +65,10 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// A mark has come back: one cut a window, as for a loss (`tcp_enter_cwr`).
     pub(super) fn enter_cwr(&mut self) {
-        self.prior_ssthresh = 0;
+        self.undo.prior_ssthresh = 0;
         if self.sk.ca_state < CaState::Cwr {
             let advice = self.ask(|advisor, view| advisor.on_mark(view));
-            self.undo_marker = None;
+            self.undo.marker = None;
             self.init_cwnd_reduction();
             if let Some(advice) = advice {
                 self.take(&advice);

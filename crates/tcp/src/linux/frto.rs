@@ -39,9 +39,9 @@ impl<A: Advisor> LinuxSender<A> {
         self.timeout_mark_lost();
         if self.sk.ca_state <= CaState::Disorder
             || self.high_seq <= self.sk.snd_una
-            || (self.sk.ca_state == CaState::Loss && self.retransmits == 0)
+            || (self.sk.ca_state == CaState::Loss && self.retries.retransmits == 0)
         {
-            self.prior_ssthresh = self.sk.current_ssthresh();
+            self.undo.prior_ssthresh = self.sk.current_ssthresh();
             self.sk.prior_cwnd = self.sk.snd_cwnd;
             self.sk.snd_ssthresh = self.control.ssthresh(&self.sk);
             self.cwnd_event(CaEvent::Loss);
@@ -49,16 +49,16 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.sk.set_cwnd(self.sk.packets_in_flight() + 1);
         self.sk.snd_cwnd_cnt = 0;
-        self.cwnd_stamp = self.sk.jiffies;
+        self.usage.stamp = self.sk.jiffies;
         // The degree of reordering was over-estimated.
         if self.sk.ca_state <= CaState::Disorder && self.sk.sacked_out >= REORDERING {
-            self.reordering = self.reordering.min(REORDERING);
+            self.reorder.degree = self.reorder.degree.min(REORDERING);
         }
         self.set_ca_state(CaState::Loss);
         self.high_seq = self.sk.snd_nxt;
-        self.tlp_high_seq = 0;
+        self.tlp.high_seq = 0;
         self.ecn.queue_cwr();
-        self.frto = new_recovery || self.retransmits > 0;
+        self.frto = new_recovery || self.retries.retransmits > 0;
     }
 
     /// An ACK in Loss (`tcp_process_loss`).

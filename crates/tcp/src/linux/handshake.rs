@@ -19,7 +19,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.push_pending();
         } else if self.sk.snd_nxt == 0 {
             // `tcp_connect`: the SYN counts as outstanding before it is sent.
-            self.retrans_stamp = self.time_stamp();
+            self.undo.retrans_stamp = self.time_stamp();
             self.sk.packets_out = 1;
             let syn = self.queue.push();
             self.transmit(syn, false);
@@ -35,8 +35,8 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         // `tcp_try_undo_spurious_syn`: the first SYN is answered, so it was late.
-        if self.stamps.saw && self.retrans_stamp != 0 && self.stamps.echo == self.retrans_stamp {
-            self.undo_marker = None;
+        if self.stamps.saw && self.undo.retrans_stamp != 0 && self.stamps.echo == self.undo.retrans_stamp {
+            self.undo.marker = None;
         }
         self.ack(segment);
         self.snd_wnd = segment.window;
@@ -51,12 +51,12 @@ impl<A: Advisor> LinuxSender<A> {
         if self.sk.srtt_us == 0 {
             self.rtt.fall_back(&self.clock);
         }
-        let syns_were_lost = self.total_retrans > 1 && self.undo_marker.is_some();
+        let syns_were_lost = self.total_retrans > 1 && self.undo.marker.is_some();
         self.sk.set_cwnd(if syns_were_lost { 1 } else { self.profile.initial_window });
-        self.cwnd_stamp = self.sk.jiffies;
+        self.usage.stamp = self.sk.jiffies;
         self.control.init(&mut self.sk);
         self.send_ack();
-        self.quiet_since = self.now;
+        self.advised.quiet_since = self.now;
         // `tcp_sendmsg`: the application was idle until now.
         self.sk.rate_check_app_limited();
         self.fill_buffer();

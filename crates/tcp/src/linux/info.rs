@@ -11,25 +11,32 @@ use crate::advice::Advisor;
 use crate::core::Counters;
 use crate::profile::StackProfile;
 
-/// `struct tcp_info`, as far as a sender of full segments has it. Times are in us, the rest counts packets.
+/// `struct tcp_info`, as far as a sender of full segments has it. Fields without a unit count packets or events.
 #[allow(missing_docs)] // the kernel's fields
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
     pub ca_state: CaState,
     pub retransmits: u32,
     pub backoff: u32,
+    /// us.
     pub rto: u32,
+    /// Bytes.
     pub snd_mss: u32,
     pub unacked: u32,
     pub sacked: u32,
     pub lost: u32,
     pub retrans: u32,
+    /// Smoothed, us.
     pub rtt: u32,
+    /// us.
     pub rttvar: u32,
+    /// Packets.
     pub snd_ssthresh: u32,
+    /// Packets.
     pub snd_cwnd: u32,
     pub reordering: u32,
     pub total_retrans: u32,
+    /// us.
     pub min_rtt: u32,
     pub delivered: u32,
     pub dsack_dups: u32,
@@ -59,8 +66,8 @@ impl<A: Advisor> LinuxSender<A> {
         let sk = &self.sk;
         TcpInfo {
             ca_state: sk.ca_state,
-            retransmits: self.retransmits,
-            backoff: self.backoff,
+            retransmits: self.retries.retransmits,
+            backoff: self.retries.backoff,
             rto: self.clock.to_us(self.rtt.rto) as u32,
             snd_mss: sk.mss_cache,
             unacked: sk.packets_out,
@@ -71,12 +78,12 @@ impl<A: Advisor> LinuxSender<A> {
             rttvar: self.rtt.mdev_us >> 2,
             snd_ssthresh: sk.snd_ssthresh,
             snd_cwnd: sk.snd_cwnd,
-            reordering: self.reordering,
+            reordering: self.reorder.degree,
             total_retrans: self.total_retrans,
             min_rtt: sk.min_rtt_us(),
             delivered: sk.delivered,
-            dsack_dups: self.dsack_dups,
-            reord_seen: self.reord_seen,
+            dsack_dups: self.reorder.dsacks,
+            reord_seen: self.reorder.seen,
         }
     }
 
@@ -126,12 +133,12 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// Whether data is outstanding or waits to be sent.
     pub fn has_data(&self) -> bool {
-        self.sk.snd_una < self.write_seq
+        self.sk.snd_una < self.written.end
     }
 
     /// Whether there is data that has not been sent.
     pub fn has_unsent_data(&self) -> bool {
-        self.sk.snd_nxt < self.write_seq
+        self.sk.snd_nxt < self.written.end
     }
 
     /// Packets held against the window (`tcp_packets_in_flight`).
@@ -156,13 +163,14 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// The connection has been given up (`tcp_retries2`).
     pub fn has_given_up_for_good(&self) -> bool {
-        self.given_up
+        self.retries.given_up
     }
 
     /// Smoothed round-trip time, RTO and its floor, ns.
     pub fn timing(&self) -> (Option<Nanos>, Nanos, Nanos) {
         let srtt = (self.sk.srtt_us > 0).then(|| u64::from(self.sk.srtt_us) * 125);
-        (srtt, self.clock.to_us(self.rtt.rto) * 1_000, u64::from(self.rtt.rto_min_us) * 1_000)
+        let floor = u64::from(self.rtt.rto_min_us).max(self.clock.to_us(self.rtt.floor));
+        (srtt, self.clock.to_us(self.rtt.rto) * 1_000, floor * 1_000)
     }
 
     /// cwnd in whole packets.

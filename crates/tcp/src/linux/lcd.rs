@@ -12,15 +12,15 @@ impl<A: Advisor> LinuxSender<A> {
     pub fn on_unreachable(&mut self, now: Nanos, seq: u32) -> bool {
         self.refresh(now);
         let first = seq == self.sk.snd_una && !self.una_octet;
-        if !first || self.retransmits == 0 || self.backoff == 0 || self.queue.is_empty() {
+        if !first || self.retries.retransmits == 0 || self.retries.backoff == 0 || self.queue.is_empty() {
             return false;
         }
-        self.backoff -= 1;
+        self.retries.backoff -= 1;
         let base = match self.sk.srtt_us {
             0 => u64::from(self.clock.hz()),
             _ => self.rtt.base(&self.sk, &self.clock),
         };
-        self.rtt.rto = (base << self.backoff).min(self.rtt.rto_max);
+        self.rtt.rto = (base << self.retries.backoff).min(self.rtt.rto_max);
         let waited = self.sk.tcp_mstamp.saturating_sub(self.queue.get(self.queue.head()).sent_us());
         match self.rtt.rto.saturating_sub(self.clock.from_us(waited)) {
             0 => self.retransmit_timer(),

@@ -33,16 +33,23 @@ pub mod wheel;
 
 use std::collections::VecDeque;
 
+use self::advice::Advised;
 use self::cc::{CaEvent, CaState, CongestionOps, Control, Sock};
 use self::ecn::EcnState;
 pub use self::info::{Tally, TcpInfo};
 use self::path::Path;
 use self::paws::Stamps;
+use self::prr::Prr;
 use self::queue::Queue;
 use self::rack::Rack;
 use self::rtt::Rtt;
+use self::sack::Reorder;
 pub use self::settings::{LinuxSettings, Release};
-use self::wheel::{Clock, Place, WheelTimer};
+use self::timeout::{Pending, Retries, XmitTimer};
+use self::tlp::Tlp;
+use self::transmit::{InHost, Usage, Written};
+use self::undo::Undo;
+use self::wheel::{Clock, TimerSlot};
 use crate::Nanos;
 use crate::advice::Advisor;
 use crate::core::charged_header;
@@ -72,20 +79,6 @@ mod flag {
     pub const NOT_DUP: u32 = WIN_UPDATE | ACKED;
     pub const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
     pub const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
-}
-
-/// Meaning of the transmit timer (`icsk_pending`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pending {
-    None,
-    /// `ICSK_TIME_RETRANS`.
-    Retrans,
-    /// `ICSK_TIME_REO_TIMEOUT`.
-    Reo,
-    /// `ICSK_TIME_LOSS_PROBE`.
-    LossProbe,
-    /// `ICSK_TIME_PROBE0`.
-    Probe0,
 }
 
 /// Packets that an ACK lets out beside new data (`REXMIT_*`).
@@ -142,11 +135,7 @@ pub struct LinuxSender<A> {
     opening: bool,
     /// `TCP_ESTABLISHED`.
     established: bool,
-    /// One beyond the last packet that the application has written.
-    write_seq: u32,
-    /// One beyond the last packet that the send buffer has held, and those in it that end a piece of writing.
-    filled: u32,
-    pushes: VecDeque<u32>,
+    written: Written,
     /// The first octet of packet `snd_una` is acknowledged, too: it is part of the kernel's `snd_una`.
     una_octet: bool,
     /// Packets that the receiver can take from `snd_una` on, now and at most so far.
@@ -159,69 +148,32 @@ pub struct LinuxSender<A> {
     probes_out: u32,
 
     rtt: Rtt,
-    /// `icsk_backoff`, `icsk_retransmits`.
-    backoff: u32,
-    retransmits: u32,
-    total_rto: u32,
+    xmit: XmitTimer,
+    retries: Retries,
     total_retrans: u32,
-    pending: Pending,
-    timer: Option<Nanos>,
-    /// The timer in the wheel, even if nothing is pending.
-    wheel_timer: WheelTimer,
-    pacing_timer: Option<Nanos>,
-    /// Data packets that this event has sent, and whether more wait until they have left the host
-    /// (`sk_wmem_alloc`, `TSQ_THROTTLED`).
-    in_host: u32,
-    throttled: bool,
-    given_up: bool,
+    host: InHost,
 
     high_seq: u32,
     highest_sack: u32,
     sack_cache: sack::Cache,
     retransmit_hint: Option<u32>,
-    reordering: u32,
-    reord_seen: u32,
-    dsack_dups: u32,
+    reorder: Reorder,
     rack: Rack,
     is_sack_reneg: bool,
     frto: bool,
-    /// `snd_nxt` when a loss probe was sent; 0 = none is out.
-    tlp_high_seq: u32,
-    tlp_retrans: bool,
-    prr_delivered: u32,
-    prr_out: u32,
-    undo_marker: Option<u32>,
-    undo_retrans: i32,
-    prior_ssthresh: u32,
-    /// Time stamp of the first retransmission of an episode, ms; 0 = none.
-    retrans_stamp: u32,
+    tlp: Tlp,
+    prr: Prr,
+    undo: Undo,
     /// Retransmissions that `retrans_out` counts until nothing is outstanding, as the kernel's does.
     leaked: u32,
 
-    cwnd_stamp: u32,
-    cwnd_used: u32,
-    cwnd_usage_seq: u32,
+    usage: Usage,
 
     counters: Tally,
-    /// For advisors: expiries since `snd_una` advanced, ssthresh and SRTT at the first.
-    expiries: u32,
-    ssthresh_saved: u32,
-    srtt_before: Nanos,
+    advised: Advised,
     slow_start_after_idle: bool,
     /// The receiver reports what has arrived (`tcp_is_sack`).
     sack_ok: bool,
-    /// When the last ACK came.
-    quiet_since: Nanos,
-    /// Whether programs can bound the RTO, and its own ceiling, jiffies.
-    has_rto_max: bool,
-    own_rto_max: u64,
-    /// Advice forbids the retransmission of holes, or everything.
-    holding: bool,
-    suspended: bool,
-    /// It paces because programs have it do so.
-    paces: bool,
-    /// Advice forbids that cwnd moves.
-    window_held: bool,
     /// The path since it became another one.
     path: Option<Path>,
 }
@@ -249,9 +201,7 @@ impl<A: Advisor> LinuxSender<A> {
             in_timer: false,
             opening: false,
             established: false,
-            write_seq: 0,
-            filled: 1,
-            pushes: VecDeque::with_capacity(4),
+            written: Written::default(),
             una_octet: false,
             snd_wnd: profile.receive_window,
             max_window: profile.receive_window,
@@ -260,52 +210,31 @@ impl<A: Advisor> LinuxSender<A> {
             last_oow_ack: 0,
             data_segs_out: 0,
             probes_out: 0,
-            backoff: 0,
-            retransmits: 0,
-            total_rto: 0,
+            xmit: XmitTimer::default(),
+            retries: Retries::default(),
             total_retrans: 0,
-            pending: Pending::None,
-            timer: None,
-            wheel_timer: WheelTimer::default(),
-            pacing_timer: None,
-            in_host: 0,
-            throttled: false,
-            given_up: false,
+            host: InHost::default(),
             high_seq: 0,
             highest_sack: 0,
             sack_cache: sack::Cache::default(),
             retransmit_hint: None,
-            reordering: REORDERING,
-            reord_seen: 0,
-            dsack_dups: 0,
+            reorder: Reorder::default(),
             rack: Rack::default(),
             is_sack_reneg: false,
             frto: false,
-            tlp_high_seq: 0,
-            tlp_retrans: false,
-            prr_delivered: 0,
-            prr_out: 0,
-            undo_marker: None,
-            undo_retrans: -1,
-            prior_ssthresh: 0,
-            retrans_stamp: 0,
+            tlp: Tlp::default(),
+            prr: Prr::default(),
+            undo: Undo::default(),
             leaked: 0,
-            cwnd_stamp: 0,
-            cwnd_used: 0,
-            cwnd_usage_seq: 0,
+            usage: Usage::default(),
             counters: Tally::default(),
-            expiries: 0,
-            ssthresh_saved: 0,
-            srtt_before: 0,
+            advised: Advised {
+                has_rto_max: settings.release.has_rto_max(),
+                own_rto_max: clock.from_us(profile.rto.max / 1_000),
+                ..Advised::default()
+            },
             slow_start_after_idle: settings.slow_start_after_idle,
             sack_ok: profile.sack_blocks > 0,
-            quiet_since: 0,
-            has_rto_max: settings.release.has_rto_max(),
-            own_rto_max: clock.from_us(profile.rto.max / 1_000),
-            holding: false,
-            suspended: false,
-            paces: false,
-            window_held: false,
             path: None,
         }
     }
@@ -318,10 +247,10 @@ impl<A: Advisor> LinuxSender<A> {
     /// Opens the connection; the application has `packets` full segments to send.
     pub fn open(&mut self, packets: u32) {
         // `tcp_sendmsg_locked`: the application was idle until now.
-        if self.established && self.sk.snd_nxt == self.write_seq {
+        if self.established && self.sk.snd_nxt == self.written.end {
             self.sk.rate_check_app_limited();
         }
-        self.write_seq = packets.saturating_add(1); // the SYN is packet 0
+        self.written.end = packets.saturating_add(1); // the SYN is packet 0
         self.opening = true;
     }
 
@@ -368,16 +297,16 @@ impl<A: Advisor> LinuxSender<A> {
             let advice = self.advisor.on_deadline(now, &view);
             self.take(&advice);
             // A flag of the control makes nothing leave.
-            if advice.hurry.is_none() && advice.reconfigures.is_none() {
+            if advice.kernel.keep_w_max.is_none() && advice.kernel.path_changes_soon.is_none() {
                 self.follow(&advice);
             }
         }
-        if self.pacing_timer.is_some_and(|deadline| deadline <= now) {
-            self.pacing_timer = None;
+        if self.host.pacing_timer.is_some_and(|deadline| deadline <= now) {
+            self.host.pacing_timer = None;
             self.tsq_write();
         }
         self.leave_host();
-        if self.timer.is_none_or(|deadline| deadline > now) {
+        if self.xmit.fires.is_none_or(|deadline| deadline > now) {
             return false;
         }
         self.in_timer = true;
@@ -394,13 +323,13 @@ impl<A: Advisor> LinuxSender<A> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        least(least(self.timer, self.pacing_timer), self.advisor.deadline())
+        least(least(self.xmit.fires, self.host.pacing_timer), self.advisor.deadline())
     }
 
     /// Where the transmit timer lies in the host's wheel.
     #[inline]
-    pub fn place(&self) -> Place {
-        self.wheel_timer.place()
+    pub fn place(&self) -> TimerSlot {
+        self.xmit.wheel.place()
     }
 
     /// The next packet to put on the wire now.

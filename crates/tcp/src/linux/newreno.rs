@@ -15,8 +15,8 @@ impl<A: Advisor> LinuxSender<A> {
         let holes = self.sk.lost_out.max(1).min(self.sk.packets_out);
         if self.sk.sacked_out + holes > self.sk.packets_out {
             self.sk.sacked_out = self.sk.packets_out - holes;
-            self.reordering = (self.sk.packets_out + acked).min(MAX_REORDERING);
-            self.reord_seen += 1;
+            self.reorder.degree = (self.sk.packets_out + acked).min(MAX_REORDERING);
+            self.reorder.seen += 1;
         }
     }
 
@@ -42,7 +42,7 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn newreno_mark_lost(&mut self, advanced: bool) {
         let enough = match self.sk.ca_state {
             CaState::Recovery => advanced,
-            state => state < CaState::Recovery && self.sk.sacked_out >= self.reordering,
+            state => state < CaState::Recovery && self.sk.sacked_out >= self.reorder.degree,
         };
         let head = self.queue.head();
         if enough && !self.queue.get(head).has(LOST) {
@@ -55,7 +55,7 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn prevents_reopen(&mut self) -> bool {
         let prevents = !self.sack_ok && self.sk.snd_una == self.high_seq;
         if prevents && !self.any_retrans_done() {
-            self.retrans_stamp = 0;
+            self.undo.retrans_stamp = 0;
         }
         prevents
     }

@@ -22,8 +22,9 @@ pub(super) struct Path {
     first_copy: u32,
     /// Its time stamp when it became the flow's.
     began_ms: u32,
-    /// Packets sent since that were delivered, and that were marked lost.
+    /// Packets sent since that were delivered.
     pub delivered: u32,
+    /// Packets sent since that were marked lost.
     pub lost: u32,
     /// The state is Loss for the old path's packets alone.
     spares: bool,
@@ -39,9 +40,9 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn start_path(&mut self, new: &NewPath) {
         let outstanding = self.sk.packets_out > 0;
         self.rtt.forget(&self.clock, &mut self.sk, new.rto / 1_000);
-        (self.backoff, self.retransmits) = (0, 0);
-        (self.undo_marker, self.prior_ssthresh, self.sk.prior_cwnd) = (None, 0, 0);
-        (self.frto, self.tlp_high_seq, self.expiries, self.ssthresh_saved) = (false, 0, 0, 0);
+        (self.retries.backoff, self.retries.retransmits) = (0, 0);
+        (self.undo.marker, self.undo.prior_ssthresh, self.sk.prior_cwnd) = (None, 0, 0);
+        (self.frto, self.tlp.high_seq, self.advised.expiries, self.advised.ssthresh_saved) = (false, 0, 0, 0);
         if new.lost {
             for seq in self.queue.head()..self.queue.end() {
                 self.mark_lost(seq);
@@ -60,7 +61,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.high_seq = self.sk.snd_nxt;
         self.set_ca_state(if outstanding { CaState::Loss } else { CaState::Open });
         self.sk.snd_cwnd_cnt = 0;
-        self.cwnd_stamp = self.sk.jiffies;
+        self.usage.stamp = self.sk.jiffies;
         self.sk.snd_ssthresh = INFINITE_SSTHRESH;
         self.sk.set_cwnd(self.profile.initial_window);
         self.control.start_anew(&mut self.sk, Anew::Unknown);
@@ -139,7 +140,7 @@ impl<A: Advisor> LinuxSender<A> {
         };
         self.path = Some(Path { spares: true, ..path });
         self.frto = false;
-        self.undo_marker = None;
+        self.undo.marker = None;
         self.high_seq = self.sk.snd_nxt;
         self.set_ca_state(CaState::Loss);
         true

@@ -7,15 +7,24 @@ use super::cc::{CaEvent, CongestionOps, INFINITE_SSTHRESH};
 use super::{CaState, LinuxSender, flag};
 use crate::advice::Advisor;
 
+/// Packets since the cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prr {
+    /// Delivered.
+    pub delivered: u32,
+    /// Sent.
+    pub out: u32,
+}
+
 impl<A: Advisor> LinuxSender<A> {
     /// `tcp_init_cwnd_reduction`.
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.high_seq = self.sk.snd_nxt;
-        self.tlp_high_seq = 0;
+        self.tlp.high_seq = 0;
         self.sk.snd_cwnd_cnt = 0;
         self.sk.prior_cwnd = self.sk.snd_cwnd;
-        self.prr_delivered = 0;
-        self.prr_out = 0;
+        self.prr.delivered = 0;
+        self.prr.out = 0;
         self.sk.snd_ssthresh = self.control.ssthresh(&self.sk);
         self.ecn.queue_cwr();
     }
@@ -27,8 +36,8 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let in_flight = self.sk.packets_in_flight();
         let delta = i64::from(self.sk.snd_ssthresh) - i64::from(in_flight);
-        self.prr_delivered += newly_delivered;
-        let (delivered, out) = (i64::from(self.prr_delivered), i64::from(self.prr_out));
+        self.prr.delivered += newly_delivered;
+        let (delivered, out) = (i64::from(self.prr.delivered), i64::from(self.prr.out));
         let mut count = if delta < 0 {
             let share = i64::from(self.sk.snd_ssthresh) * delivered;
             let prior = i64::from(self.sk.prior_cwnd);
@@ -37,20 +46,20 @@ impl<A: Advisor> LinuxSender<A> {
             let safe = flags & flag::SND_UNA_ADVANCED != 0 && newly_lost == 0;
             (delivered - out).max(newly_delivered.into()).saturating_add(safe.into()).min(delta)
         };
-        count = count.max(i64::from(self.prr_out == 0)); // the first retransmission goes out in any case
+        count = count.max(i64::from(self.prr.out == 0)); // the first retransmission goes out in any case
         self.sk.set_cwnd((i64::from(in_flight) + count).max(1) as u32);
     }
 
     /// The reduction is over (`tcp_end_cwnd_reduction`).
     pub(super) fn end_cwnd_reduction(&mut self) {
-        if self.has_cong_control() || self.window_held {
+        if self.has_cong_control() || self.advised.holds_window {
             return;
         }
         if self.sk.snd_ssthresh < INFINITE_SSTHRESH
-            && (self.sk.ca_state == CaState::Cwr || self.undo_marker.is_some())
+            && (self.sk.ca_state == CaState::Cwr || self.undo.marker.is_some())
         {
             self.sk.set_cwnd(self.sk.snd_ssthresh);
-            self.cwnd_stamp = self.sk.jiffies;
+            self.usage.stamp = self.sk.jiffies;
         }
         self.cwnd_event(CaEvent::CompleteCwr);
     }

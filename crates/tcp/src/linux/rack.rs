@@ -63,8 +63,8 @@ impl Rack {
 impl<A: Advisor> LinuxSender<A> {
     /// `tcp_rack_reo_wnd`, us.
     fn rack_reo_wnd(&self) -> u32 {
-        if self.reord_seen == 0
-            && (self.sk.ca_state >= CaState::Recovery || self.sk.sacked_out >= self.reordering)
+        if self.reorder.seen == 0
+            && (self.sk.ca_state >= CaState::Recovery || self.sk.sacked_out >= self.reorder.degree)
         {
             return 0;
         }
@@ -147,7 +147,7 @@ impl<A: Advisor> LinuxSender<A> {
             }
             self.xmit_retransmit_queue();
         }
-        if self.pending != Pending::Retrans {
+        if self.xmit.pending != Pending::Retrans {
             self.rearm_rto();
         }
     }

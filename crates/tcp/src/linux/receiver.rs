@@ -18,7 +18,7 @@ use self::delayed_ack::MAX_QUICKACKS;
 use self::ecn::EcnState;
 use self::reassembly::NUM_SACKS;
 use super::LinuxSettings;
-use super::wheel::{Clock, Place, WheelTimer};
+use super::wheel::{Clock, TimerSlot, WheelTimer};
 use crate::Nanos;
 use crate::core::charged_header;
 use crate::encode::sack_room;
@@ -383,7 +383,7 @@ impl LinuxReceiver {
 
     /// Where the timer of delayed ACKs lies in the host's wheel; until the handshake is complete, that of the SYN/ACK.
     #[inline]
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TimerSlot {
         self.wheel_timer.place()
     }
 

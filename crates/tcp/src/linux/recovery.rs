@@ -69,16 +69,16 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         if !self.any_retrans_done() {
-            self.retrans_stamp = 0; // `tcp_retrans_stamp_cleanup`
+            self.undo.retrans_stamp = 0; // `tcp_retrans_stamp_cleanup`
         }
         self.counters.recoveries += 1;
         let advice = self.ask(|advisor, view| advisor.on_fast_retransmit(view));
         let ssthresh = self.sk.snd_ssthresh;
-        self.prior_ssthresh = 0;
+        self.undo.prior_ssthresh = 0;
         self.init_undo();
         if !self.sk.in_cwnd_reduction() {
             if !ece {
-                self.prior_ssthresh = self.sk.current_ssthresh();
+                self.undo.prior_ssthresh = self.sk.current_ssthresh();
             }
             self.init_cwnd_reduction();
         }
@@ -106,7 +106,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_try_to_open`.
     fn try_to_open(&mut self, flags: u32) {
         if !self.any_retrans_done() {
-            self.retrans_stamp = 0;
+            self.undo.retrans_stamp = 0;
         }
         if flags & flag::ECE != 0 {
             self.enter_cwr();
@@ -153,14 +153,14 @@ impl<A: Advisor> LinuxSender<A> {
         }
         // A. A mark: the cut is needed, and nothing undoes it.
         if entered_with & flag::ECE != 0 {
-            self.prior_ssthresh = 0;
+            self.undo.prior_ssthresh = 0;
         }
         if self.check_sack_reneging(flags) {
             return Rexmit::None;
         }
         // D. A state ends when `high_seq` is acknowledged.
         if self.sk.ca_state == CaState::Open {
-            self.retrans_stamp = 0;
+            self.undo.retrans_stamp = 0;
         } else if self.sk.snd_una >= self.high_seq {
             match self.sk.ca_state {
                 CaState::Cwr if self.sk.snd_una != self.high_seq => {

@@ -6,7 +6,7 @@
 use super::cc::{MinMax, RateSample, Sock};
 use super::wheel::Clock;
 use super::{LinuxSender, flag};
-use crate::advice::Advisor;
+use crate::advice::{Advisor, MinRto};
 
 /// Window of the smallest round trip, s (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: u32 = 300;
@@ -24,6 +24,8 @@ pub struct Rtt {
     rtt_seq: u32,
     /// Floor of the variance term (`tcp_rto_min_us`).
     pub rto_min_us: u32,
+    /// Floor of the RTO as a whole, jiffies, which only advice sets; 0 = none.
+    pub floor: u64,
     /// Ceiling of the RTO, jiffies (`TCP_RTO_MAX`).
     pub rto_max: u64,
     /// RTO, jiffies, doubled by every expiry (`icsk_rto`).
@@ -39,6 +41,7 @@ impl Rtt {
             rttvar_us: 0,
             rtt_seq: 0,
             rto_min_us,
+            floor: 0,
             rto_max: clock.from_us(rto_max_us),
             rto: clock.from_us(initial_us.into()),
         }
@@ -82,7 +85,8 @@ impl Rtt {
 
     /// RTO without back-off, jiffies (`__tcp_set_rto`, `tcp_bound_rto`).
     pub fn base(&self, sk: &Sock, clock: &Clock) -> u64 {
-        clock.from_us(u64::from(sk.srtt_us >> 3) + u64::from(self.rttvar_us)).min(self.rto_max)
+        let rto = clock.from_us(u64::from(sk.srtt_us >> 3) + u64::from(self.rttvar_us));
+        rto.max(self.floor).min(self.rto_max)
     }
 
     /// Nothing is known of the path: a RTO of `rto_us` until the first sample.
@@ -140,8 +144,21 @@ impl<A: Advisor> LinuxSender<A> {
         self.update_rtt_min(ca_rtt_us as u32);
         self.rtt.estimate(&mut self.sk, seq_rtt_us as u32);
         self.rtt.rto = self.rtt.base(&self.sk, &self.clock);
-        self.backoff = 0; // RFC 6298, section 5
+        self.retries.backoff = 0; // RFC 6298, section 5
         true
+    }
+
+    /// Advice bounds the RTO from below, at once. Without a sample, a bound that falls waits for one.
+    pub(super) fn set_rto_floor(&mut self, min: MinRto) {
+        self.rtt.floor = match min {
+            MinRto::Own => 0,
+            MinRto::AtLeast(least) => self.clock.from_us(least.div_ceil(1_000)),
+        };
+        let rto = match self.sk.srtt_us {
+            0 => self.rtt.rto.max(self.rtt.floor),
+            _ => self.rtt.base(&self.sk, &self.clock) << self.retries.backoff,
+        };
+        self.rtt.rto = rto.min(self.rtt.rto_max);
     }
 
     /// `tcp_update_rtt_min`. ACKs of full packets are never suspected to be delayed.

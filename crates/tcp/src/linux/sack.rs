@@ -7,7 +7,7 @@
 use super::cc::RateSample;
 use super::cc::rate::Delivered;
 use super::queue::{ANY_RETRANS, LOST, RETRANS, SACKED};
-use super::{CaState, LinuxSender, flag};
+use super::{CaState, LinuxSender, REORDERING, flag};
 use crate::advice::Advisor;
 use crate::segment::{MAX_SACK_BLOCKS, Segment};
 
@@ -37,6 +37,23 @@ pub(super) struct Block {
 
 /// Blocks of the last ACK that had any, ascending; empty ones come first (`recv_sack_cache`). Their packets are tagged.
 pub(super) type Cache = [(u32, u32); MAX_SACK_BLOCKS];
+
+/// Reordering on the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reorder {
+    /// Its degree, packets (`reordering`).
+    pub degree: u32,
+    /// Times that it was seen (`reord_seen`).
+    pub seen: u32,
+    /// D-SACKs (`dsack_dups`).
+    pub dsacks: u32,
+}
+
+impl Default for Reorder {
+    fn default() -> Self {
+        Self { degree: REORDERING, seen: 0, dsacks: 0 }
+    }
+}
 
 impl<A: Advisor> LinuxSender<A> {
     /// One beyond the highest SACKed packet (`tcp_highest_sack_seq`).
@@ -72,7 +89,7 @@ impl<A: Advisor> LinuxSender<A> {
         for (slot, block) in self.sack_cache[MAX_SACK_BLOCKS - used..].iter_mut().zip(&blocks[..]) {
             *slot = (block.start, block.end);
         }
-        if self.sk.ca_state != CaState::Loss || self.undo_marker.is_some() {
+        if self.sk.ca_state != CaState::Loss || self.undo.marker.is_some() {
             self.check_reordering(tag.reord);
         }
     }
@@ -162,8 +179,8 @@ impl<A: Advisor> LinuxSender<A> {
         let mut flags = packet.flags;
         if dup && packet.has(ANY_RETRANS) {
             let end = seq + packets;
-            if self.undo_retrans > 0 && self.undo_marker.is_some_and(|marker| end > marker) {
-                self.undo_retrans = (self.undo_retrans - packets as i32).max(0);
+            if self.undo.retrans > 0 && self.undo.marker.is_some_and(|marker| end > marker) {
+                self.undo.retrans = (self.undo.retrans - packets as i32).max(0);
             }
             if packet.has(SACKED) {
                 tag.reord = tag.reord.min(seq);
@@ -224,7 +241,7 @@ impl<A: Advisor> LinuxSender<A> {
         if start > self.sk.snd_una {
             return true;
         }
-        let Some(marker) = self.undo_marker.filter(|_| dup) else { return false };
+        let Some(marker) = self.undo.marker.filter(|_| dup) else { return false };
         if end > self.sk.snd_una {
             return false;
         }
@@ -239,8 +256,8 @@ impl<A: Advisor> LinuxSender<A> {
         if dups == 0 {
             return false;
         }
-        if self.undo_retrans > 0 && end <= prior_una && self.undo_marker.is_some_and(|marker| end > marker) {
-            self.undo_retrans = (self.undo_retrans - dups as i32).max(0);
+        if self.undo.retrans > 0 && end <= prior_una && self.undo.marker.is_some_and(|marker| end > marker) {
+            self.undo.retrans = (self.undo.retrans - dups as i32).max(0);
         }
         true
     }
@@ -251,15 +268,15 @@ impl<A: Advisor> LinuxSender<A> {
             return 0;
         }
         let dups = end - start;
-        if dups == 1 && self.tlp_high_seq != 0 && self.tlp_high_seq == end {
+        if dups == 1 && self.tlp.high_seq != 0 && self.tlp.high_seq == end {
             tag.flags |= flag::DSACK_TLP;
         }
-        self.dsack_dups += dups;
-        if self.dsack_dups > self.total_retrans {
+        self.reorder.dsacks += dups;
+        if self.reorder.dsacks > self.total_retrans {
             return 0;
         }
         // RACK is not to blame for a probe, nor without reordering.
-        if self.reord_seen > 0 && tag.flags & flag::DSACK_TLP == 0 {
+        if self.reorder.seen > 0 && tag.flags & flag::DSACK_TLP == 0 {
             self.rack.dsack_seen = true;
         }
         tag.flags |= flag::DSACKING_ACK;
@@ -274,9 +291,9 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         let metric = highest - low_seq;
-        if metric > self.reordering {
-            self.reordering = metric.min(MAX_REORDERING);
+        if metric > self.reorder.degree {
+            self.reorder.degree = metric.min(MAX_REORDERING);
         }
-        self.reord_seen += 1;
+        self.reorder.seen += 1;
     }
 }

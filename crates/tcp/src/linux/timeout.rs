@@ -4,8 +4,10 @@
 //! include/net/inet_connection_sock.h, tcp_input.c (`tcp_rearm_rto`, `tcp_ack_probe`), tcp_output.c
 //! (`tcp_send_probe0`).
 
+use super::LinuxSender;
 use super::transmit::Push;
-use super::{LinuxSender, Pending};
+use super::wheel::WheelTimer;
+use crate::Nanos;
 use crate::advice::Advisor;
 
 /// Expiries of the SYN that do not double the RTO (`tcp_syn_linear_timeouts`).
@@ -15,17 +17,59 @@ const RETRIES: u32 = 15;
 /// Expiries of the SYN before that (`tcp_syn_retries`).
 const SYN_RETRIES: u32 = 6;
 
+/// Meaning of the transmit timer (`icsk_pending`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pending {
+    #[default]
+    None,
+    /// `ICSK_TIME_RETRANS`.
+    Retrans,
+    /// `ICSK_TIME_REO_TIMEOUT`.
+    Reo,
+    /// `ICSK_TIME_LOSS_PROBE`.
+    LossProbe,
+    /// `ICSK_TIME_PROBE0`.
+    Probe0,
+}
+
+/// The transmit timer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct XmitTimer {
+    /// Its meaning.
+    pub pending: Pending,
+    /// When it fires, if anything is pending.
+    pub fires: Option<Nanos>,
+    /// The jiffy from which the retransmission timer counts, if it is pending.
+    pub started: u64,
+    /// The timer in the wheel, even if nothing is pending.
+    pub wheel: WheelTimer,
+}
+
+/// Expiries of the retransmission timer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Retries {
+    /// Doublings of the RTO (`icsk_backoff`).
+    pub backoff: u32,
+    /// Since `snd_una` advanced (`icsk_retransmits`).
+    pub retransmits: u32,
+    /// In all.
+    pub timeouts: u32,
+    /// The connection has been given up.
+    pub given_up: bool,
+}
+
 impl<A: Advisor> LinuxSender<A> {
     /// `inet_csk_reset_xmit_timer`: `wait` jiffies from now.
     pub(super) fn set_timer(&mut self, pending: Pending, wait: u64) {
-        if self.suspended {
+        if self.advised.suspends {
             return;
         }
         let expires = self.jiffies + wait.min(self.rtt.rto_max);
-        self.pending = pending;
+        self.xmit.pending = pending;
+        self.xmit.started = expires.saturating_sub(self.rtt.rto);
         let clk = self.jiffies + u64::from(self.in_timer);
-        let fires = self.wheel_timer.set(expires, self.jiffies, clk);
-        self.timer = Some(self.clock.at(fires));
+        let fires = self.xmit.wheel.set(expires, self.jiffies, clk);
+        self.xmit.fires = Some(self.clock.at(fires));
     }
 
     /// The same after what pacing holds back has left (`tcp_reset_xmit_timer`).
@@ -34,10 +78,20 @@ impl<A: Advisor> LinuxSender<A> {
         self.set_timer(pending, wait + self.clock.from_ns(held));
     }
 
+    /// The retransmission timer expires an RTO after its last start, but not in the past: advice has changed the RTO.
+    /// Where another timer has its slot, it counts from when the head left (`tcp_rearm_rto`).
+    pub(super) fn extend_timer(&mut self) {
+        let wait = match self.xmit.pending {
+            Pending::Retrans => (self.xmit.started + self.rtt.rto).saturating_sub(self.jiffies),
+            _ => self.clock.from_us(self.rto_delta_us().max(0) as u64),
+        };
+        self.set_timer(Pending::Retrans, wait);
+    }
+
     /// `inet_csk_clear_xmit_timer`.
     pub(super) fn clear_timer(&mut self) {
-        self.pending = Pending::None;
-        self.timer = None;
+        self.xmit.pending = Pending::None;
+        self.xmit.fires = None;
     }
 
     /// How far away the RTO of the head is, us; negative if it is past (`tcp_rto_delta_us`).
@@ -57,7 +111,7 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         let mut rto = self.rtt.rto;
-        if matches!(self.pending, Pending::Reo | Pending::LossProbe) {
+        if matches!(self.xmit.pending, Pending::Reo | Pending::LossProbe) {
             rto = self.clock.from_us(self.rto_delta_us().max(1) as u64);
         }
         self.reset_xmit_timer(Pending::Retrans, rto);
@@ -72,8 +126,8 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// The timer has expired (`tcp_write_timer_handler`); says whether it was the retransmission timer.
     pub(super) fn write_timer(&mut self) -> bool {
-        self.timer = None;
-        match self.pending {
+        self.xmit.fires = None;
+        match self.xmit.pending {
             Pending::None => false,
             Pending::Reo => {
                 self.rack_reo_timeout();
@@ -84,12 +138,12 @@ impl<A: Advisor> LinuxSender<A> {
                 false
             }
             Pending::Probe0 => {
-                self.pending = Pending::None;
+                self.xmit.pending = Pending::None;
                 self.send_probe0();
                 false
             }
             Pending::Retrans => {
-                self.pending = Pending::None;
+                self.xmit.pending = Pending::None;
                 let due = self.sk.packets_out > 0;
                 self.retransmit_timer();
                 due
@@ -105,7 +159,7 @@ impl<A: Advisor> LinuxSender<A> {
         // A window that shrank to nothing is probed by retransmissions, for ever.
         let probes = self.snd_wnd == 0 && self.established;
         if !probes && self.has_given_up() {
-            self.given_up = true;
+            self.retries.given_up = true;
             self.clear_timer();
             return;
         }
@@ -113,11 +167,11 @@ impl<A: Advisor> LinuxSender<A> {
         let advice = self.ask(|advisor, view| advisor.on_timeout(view));
         let ssthresh = self.sk.snd_ssthresh;
         self.enter_loss();
-        if self.expiries == 0 {
-            self.ssthresh_saved = self.sk.snd_ssthresh;
-            self.srtt_before = u64::from(self.sk.srtt_us) * 125;
+        if self.advised.expiries == 0 {
+            self.advised.ssthresh_saved = self.sk.snd_ssthresh;
+            self.advised.srtt_before = u64::from(self.sk.srtt_us) * 125;
         }
-        self.expiries += 1;
+        self.advised.expiries += 1;
         if let Some(advice) = advice {
             if advice.keep_ssthresh {
                 self.sk.snd_ssthresh = self.kept(ssthresh);
@@ -125,12 +179,12 @@ impl<A: Advisor> LinuxSender<A> {
             self.take(&advice);
         }
         if !probes {
-            self.retransmits += 1; // `tcp_update_rto_stats`
-            self.total_rto += 1;
+            self.retries.retransmits += 1; // `tcp_update_rto_stats`
+            self.retries.timeouts += 1;
         }
         self.retransmit(self.queue.head());
-        if self.established || self.total_rto > SYN_LINEAR_TIMEOUTS {
-            self.backoff += 1;
+        if self.established || self.retries.timeouts > SYN_LINEAR_TIMEOUTS {
+            self.retries.backoff += 1;
             self.rtt.rto = (self.rtt.rto << 1).min(self.rtt.rto_max);
         }
         self.set_timer(Pending::Retrans, self.rtt.rto);
@@ -139,23 +193,23 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_write_timeout`: too long since the first retransmission, or too many SYNs.
     fn has_given_up(&self) -> bool {
         if !self.established {
-            return self.retransmits >= SYN_RETRIES + SYN_LINEAR_TIMEOUTS;
+            return self.retries.retransmits >= SYN_RETRIES + SYN_LINEAR_TIMEOUTS;
         }
-        self.retransmits > 0
-            && self.time_stamp().wrapping_sub(self.retrans_stamp)
+        self.retries.retransmits > 0
+            && self.time_stamp().wrapping_sub(self.undo.retrans_stamp)
                 >= model_timeout(RETRIES, self.clock.to_ms(self.rtt.rto_max) as u32)
     }
 
     /// `tcp_probe0_when`, jiffies.
     fn probe0_when(&self) -> u64 {
         let least = self.clock.from_us(200_000);
-        let backoff = self.backoff.min((self.rtt.rto_max / least).ilog2() + 1);
+        let backoff = self.retries.backoff.min((self.rtt.rto_max / least).ilog2() + 1);
         (self.rtt.rto.max(least) << backoff).min(self.rtt.rto_max)
     }
 
     /// Something waits, nothing is out and no timer runs: the window is to be probed (`tcp_check_probe_timer`).
     pub(super) fn check_probe_timer(&mut self) {
-        if self.sk.packets_out == 0 && self.pending == Pending::None {
+        if self.sk.packets_out == 0 && self.xmit.pending == Pending::None {
             let base = self.rtt.rto.max(self.clock.from_us(200_000));
             self.reset_xmit_timer(Pending::Probe0, base);
         }
@@ -163,11 +217,11 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// An ACK with nothing out (`tcp_ack_probe`).
     pub(super) fn ack_probe(&mut self) {
-        if self.sk.snd_nxt >= self.write_seq {
+        if self.sk.snd_nxt >= self.written.end {
             return;
         }
         if self.sk.snd_nxt < self.wnd_end() {
-            self.backoff = 0;
+            self.retries.backoff = 0;
             self.clear_timer();
         } else {
             let when = self.probe0_when();
@@ -177,7 +231,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `tcp_probe_timer`, `tcp_send_probe0`.
     fn send_probe0(&mut self) {
-        if self.sk.packets_out > 0 || self.sk.snd_nxt >= self.write_seq {
+        if self.sk.packets_out > 0 || self.sk.snd_nxt >= self.written.end {
             return;
         }
         if self.sk.snd_nxt < self.wnd_end() {
@@ -186,10 +240,10 @@ impl<A: Advisor> LinuxSender<A> {
             self.send_window_probe();
         }
         if self.sk.packets_out > 0 {
-            self.backoff = 0;
+            self.retries.backoff = 0;
             return;
         }
-        self.backoff = (self.backoff + 1).min(RETRIES);
+        self.retries.backoff = (self.retries.backoff + 1).min(RETRIES);
         let when = self.probe0_when();
         self.reset_xmit_timer(Pending::Probe0, when);
     }
@@ -221,7 +275,7 @@ mod tests {
         let mut set = |now: u64, expires: u64| {
             sender.jiffies = now;
             sender.set_timer(Pending::LossProbe, expires - now);
-            sender.timer.map(|at| sender.clock.jiffies(at))
+            sender.xmit.fires.map(|at| sender.clock.jiffies(at))
         };
         assert_eq!(set(9_100, 9_174), Some(9_176));
         assert_eq!(set(9_124, 9_174), Some(9_176));

@@ -8,6 +8,15 @@ use super::transmit::Push;
 use super::{CaState, LinuxSender, Pending, flag};
 use crate::advice::Advisor;
 
+/// The probe that is out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tlp {
+    /// `snd_nxt` when it was sent; 0 = none is out.
+    pub high_seq: u32,
+    /// It was the last packet again.
+    pub retrans: bool,
+}
+
 impl<A: Advisor> LinuxSender<A> {
     /// Starts the probe timer, if a probe is allowed, and says so (`tcp_schedule_loss_probe`).
     pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool) -> bool {
@@ -36,16 +45,16 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// The probe timer has expired: a new packet, or the last one again (`tcp_send_loss_probe`).
     pub(super) fn send_loss_probe(&mut self) {
-        if self.tlp_high_seq == 0 && self.probe() {
-            self.tlp_high_seq = self.sk.snd_nxt;
+        if self.tlp.high_seq == 0 && self.probe() {
+            self.tlp.high_seq = self.sk.snd_nxt;
             self.counters.probes += 1;
-            self.pending = Pending::None; // so that the RTO starts from now
+            self.xmit.pending = Pending::None; // so that the RTO starts from now
         }
         self.rearm_rto();
     }
 
     fn probe(&mut self) -> bool {
-        self.tlp_retrans = false;
+        self.tlp.retrans = false;
         if self.may_send_new() {
             let before = self.sk.packets_out;
             self.write_xmit(Push::Probe);
@@ -57,18 +66,18 @@ impl<A: Advisor> LinuxSender<A> {
         if !self.retransmit_packet(last) {
             return false;
         }
-        self.tlp_retrans = true;
+        self.tlp.retrans = true;
         true
     }
 
     /// An ACK while a probe is out (`tcp_process_tlp_ack`).
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flags: u32) {
-        if ack < self.tlp_high_seq {
+        if ack < self.tlp.high_seq {
             return;
         }
-        if !self.tlp_retrans || flags & flag::DSACK_TLP != 0 {
-            self.tlp_high_seq = 0; // new data has arrived, or both original and probe
-        } else if ack > self.tlp_high_seq {
+        if !self.tlp.retrans || flags & flag::DSACK_TLP != 0 {
+            self.tlp.high_seq = 0; // new data has arrived, or both original and probe
+        } else if ack > self.tlp.high_seq {
             // The probe has repaired a loss: one cut.
             self.init_cwnd_reduction();
             self.set_ca_state(CaState::Cwr);
@@ -76,7 +85,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.try_keep_open();
             self.cwnd_event(super::cc::CaEvent::TlpRecovery);
         } else if flags & (flag::SND_UNA_ADVANCED | flag::NOT_DUP | flag::DATA_SACKED) == 0 {
-            self.tlp_high_seq = 0; // a plain duplicate ACK: both have arrived
+            self.tlp.high_seq = 0; // a plain duplicate ACK: both have arrived
         }
     }
 }

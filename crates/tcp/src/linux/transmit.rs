@@ -9,8 +9,10 @@
 use super::cc::{CaEvent, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
+use crate::Nanos;
 use crate::advice::Advisor;
 use crate::segment::Ecn;
+use std::collections::VecDeque;
 
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
@@ -34,6 +36,45 @@ pub enum Push {
     Probe,
 }
 
+/// Use of cwnd since the application or cwnd last held the sender back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// Jiffies (`snd_cwnd_stamp`).
+    pub stamp: u32,
+    /// Most packets out (`snd_cwnd_used`).
+    pub used: u32,
+    /// The round ends there (`cwnd_usage_seq`).
+    pub seq: u32,
+}
+
+/// Packets that have not left the host yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InHost {
+    /// Data packets that this event has sent (`sk_wmem_alloc`).
+    pub packets: u32,
+    /// More wait until they have left (`TSQ_THROTTLED`).
+    pub throttled: bool,
+    /// When pacing lets the next one go.
+    pub pacing_timer: Option<Nanos>,
+}
+
+/// Packets that the application has written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// One beyond the last of them.
+    pub end: u32,
+    /// One beyond the last that the send buffer has held.
+    pub buffered: u32,
+    /// Those in it that end a piece of writing.
+    pub pushes: VecDeque<u32>,
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4) }
+    }
+}
+
 impl<A: Advisor> LinuxSender<A> {
     /// `tcp_wnd_end`: one beyond what the receiver can take.
     #[inline]
@@ -44,7 +85,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Whether a new packet waits that the receiver can take (`tcp_send_head`, `tcp_snd_wnd_test`).
     #[inline]
     pub(super) fn may_send_new(&self) -> bool {
-        self.sk.snd_nxt < self.write_seq && self.sk.snd_nxt < self.wnd_end()
+        self.sk.snd_nxt < self.written.end && self.sk.snd_nxt < self.wnd_end()
     }
 
     /// Whether pacing holds the next packet back; its timer runs then (`tcp_pacing_check`).
@@ -53,9 +94,9 @@ impl<A: Advisor> LinuxSender<A> {
         if self.sk.pacing_status != PacingStatus::Needed || self.sk.tcp_wstamp_ns <= self.sk.tcp_clock_cache {
             return false;
         }
-        if self.pacing_timer.is_none() {
+        if self.host.pacing_timer.is_none() {
             let wait = self.sk.tcp_wstamp_ns - self.sk.tcp_clock_cache;
-            self.pacing_timer = Some(self.now + wait);
+            self.host.pacing_timer = Some(self.now + wait);
         }
         true
     }
@@ -67,8 +108,8 @@ impl<A: Advisor> LinuxSender<A> {
         if self.sk.pacing_status == PacingStatus::None {
             limit = limit.min(LIMIT_OUTPUT);
         }
-        let held = u64::from(self.in_host * TRUESIZE) + 1 > limit << factor && self.sk.packets_out > 1;
-        self.throttled |= held;
+        let held = u64::from(self.host.packets * TRUESIZE) + 1 > limit << factor && self.sk.packets_out > 1;
+        self.host.throttled |= held;
         held
     }
 
@@ -76,10 +117,10 @@ impl<A: Advisor> LinuxSender<A> {
     /// sent: first lost ones, whether the ACK asked for them or not (`tcp_wfree`, `tcp_tasklet_func`).
     #[inline]
     pub(super) fn leave_host(&mut self) {
-        self.in_host = 0;
-        while std::mem::take(&mut self.throttled) {
+        self.host.packets = 0;
+        while std::mem::take(&mut self.host.throttled) {
             self.tsq_write();
-            self.in_host = 0;
+            self.host.packets = 0;
         }
     }
 
@@ -93,7 +134,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `__tcp_push_pending_frames`.
     pub(super) fn push_pending(&mut self) {
-        if self.established && self.sk.snd_nxt < self.write_seq && !self.suspended {
+        if self.established && self.sk.snd_nxt < self.written.end && !self.advised.suspends {
             self.write_xmit(Push::All);
             self.check_probe_timer();
         }
@@ -103,7 +144,7 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn write_xmit(&mut self, push: Push) {
         let mut sent = 0;
         self.ask_before_sending();
-        while self.sk.snd_nxt < self.write_seq {
+        while self.sk.snd_nxt < self.written.end {
             if self.is_held_by_pacing() {
                 break;
             }
@@ -123,7 +164,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if sent > 0 {
             if self.sk.in_cwnd_reduction() {
-                self.prr_out += sent;
+                self.prr.out += sent;
             }
             if push != Push::Probe {
                 self.schedule_loss_probe(false);
@@ -138,7 +179,7 @@ impl<A: Advisor> LinuxSender<A> {
         let prior = self.sk.packets_out;
         self.sk.snd_nxt += 1;
         self.sk.packets_out += 1;
-        if prior == 0 || self.pending == Pending::LossProbe {
+        if prior == 0 || self.xmit.pending == Pending::LossProbe {
             self.rearm_rto();
         }
     }
@@ -164,7 +205,7 @@ impl<A: Advisor> LinuxSender<A> {
                 self.sk.tcp_wstamp_ns += length;
             }
         }
-        self.in_host += 1;
+        self.host.packets += 1;
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
         let copy = self.next_copy();
@@ -175,8 +216,8 @@ impl<A: Advisor> LinuxSender<A> {
         if retransmission {
             self.counters.retransmissions += 1;
         }
-        if self.pushes.front() == Some(&seq) {
-            self.pushes.pop_front();
+        if self.written.pushes.front() == Some(&seq) {
+            self.written.pushes.pop_front();
             packet.flags |= PUSH;
         }
         let push = packet.has(PUSH);
@@ -207,16 +248,16 @@ impl<A: Advisor> LinuxSender<A> {
             self.queue.get_mut(seq).flags |= ANY_RETRANS;
             self.sk.retrans_out += 1;
         }
-        if self.retrans_stamp == 0 {
-            self.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
+        if self.undo.retrans_stamp == 0 {
+            self.undo.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
         }
-        self.undo_retrans = self.undo_retrans.max(0) + 1;
+        self.undo.retrans = self.undo.retrans.max(0) + 1;
         sent
     }
 
     /// Sends lost packets again as far as cwnd allows (`tcp_xmit_retransmit_queue`).
     pub(super) fn xmit_retransmit_queue(&mut self) {
-        if self.sk.packets_out == 0 || self.holding || self.suspended {
+        if self.sk.packets_out == 0 || self.advised.holds_holes || self.advised.suspends {
             return;
         }
         self.ask_before_sending();
@@ -246,9 +287,9 @@ impl<A: Advisor> LinuxSender<A> {
                     break;
                 }
                 if self.sk.in_cwnd_reduction() {
-                    self.prr_out += 1;
+                    self.prr.out += 1;
                 }
-                rearm |= seq == head && self.pending != Pending::Reo;
+                rearm |= seq == head && self.xmit.pending != Pending::Reo;
             }
             seq += 1;
         }
@@ -260,21 +301,21 @@ impl<A: Advisor> LinuxSender<A> {
     /// Whether cwnd holds the sender back, or how much of it is used (`tcp_cwnd_validate`).
     pub(super) fn cwnd_validate(&mut self, limited: bool) {
         let sk = &mut self.sk;
-        if sk.snd_una >= self.cwnd_usage_seq
+        if sk.snd_una >= self.usage.seq
             || limited
             || (!sk.is_cwnd_limited && sk.packets_out > sk.max_packets_out)
         {
             sk.is_cwnd_limited = limited;
             sk.max_packets_out = sk.packets_out;
-            self.cwnd_usage_seq = sk.snd_nxt;
+            self.usage.seq = sk.snd_nxt;
         }
         if sk.cwnd_limited() {
-            self.cwnd_used = 0;
-            self.cwnd_stamp = sk.jiffies;
+            self.usage.used = 0;
+            self.usage.stamp = sk.jiffies;
             return;
         }
-        self.cwnd_used = self.cwnd_used.max(sk.packets_out);
-        let idle = sk.jiffies.wrapping_sub(self.cwnd_stamp);
+        self.usage.used = self.usage.used.max(sk.packets_out);
+        let idle = sk.jiffies.wrapping_sub(self.usage.stamp);
         if self.slow_start_after_idle && u64::from(idle) >= self.rtt.rto && !self.has_cong_control() {
             self.cwnd_application_limited();
         }
@@ -282,15 +323,15 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `tcp_cwnd_application_limited`. A sender with data waiting fills its buffer (`SOCK_NOSPACE`).
     fn cwnd_application_limited(&mut self) {
-        if self.sk.ca_state == CaState::Open && self.sk.snd_nxt >= self.write_seq {
-            let used = self.cwnd_used.max(self.profile.initial_window);
+        if self.sk.ca_state == CaState::Open && self.sk.snd_nxt >= self.written.end {
+            let used = self.usage.used.max(self.profile.initial_window);
             if used < self.sk.snd_cwnd {
                 self.sk.snd_ssthresh = self.sk.current_ssthresh();
                 self.sk.set_cwnd((self.sk.snd_cwnd + used) >> 1);
             }
-            self.cwnd_used = 0;
+            self.usage.used = 0;
         }
-        self.cwnd_stamp = self.sk.jiffies;
+        self.usage.stamp = self.sk.jiffies;
     }
 
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`: cwnd halves with every RTO of idle time.
@@ -313,8 +354,8 @@ impl<A: Advisor> LinuxSender<A> {
             idle -= rto;
         }
         self.sk.set_cwnd(cwnd.max(restart));
-        self.cwnd_stamp = self.sk.jiffies;
-        self.cwnd_used = 0;
+        self.usage.stamp = self.sk.jiffies;
+        self.usage.used = 0;
     }
 
     /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
@@ -322,21 +363,21 @@ impl<A: Advisor> LinuxSender<A> {
     /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
     pub(super) fn fill_buffer(&mut self) {
         // A wide cwnd sends what the buffer would not have held.
-        let written = self.filled.max(self.sk.snd_nxt);
+        let written = self.written.buffered.max(self.sk.snd_nxt);
         let freed = u64::from(OVERHEAD * self.queue.merged());
         let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
-        if held + held / 2 > BUFFER || written >= self.write_seq {
+        if held + held / 2 > BUFFER || written >= self.written.end {
             return;
         }
         let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
-        let filled = self.sk.snd_una.saturating_add(room).min(self.write_seq);
+        let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
         let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
         while aligned < filled - 1 {
-            self.pushes.push_back(aligned);
+            self.written.pushes.push_back(aligned);
             aligned += WRITES_AND_SEGMENTS;
         }
-        self.pushes.push_back(filled - 1);
-        self.filled = filled;
+        self.written.pushes.push_back(filled - 1);
+        self.written.buffered = filled;
     }
 
     /// A pure ACK (`tcp_send_ack`).

@@ -108,7 +108,7 @@ pub struct WheelTimer {
 /// Timers of a host that fire in the same jiffy run by level, higher ones first (`collect_expired_timers`,
 /// `__run_timers`). Within one bucket, the one put there last is first (`enqueue_timer`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TimerSlot {
     /// Three times the level.
     pub level: u32,
     /// Differs from that of the same timer in an earlier place.
@@ -135,8 +135,8 @@ impl WheelTimer {
 
     /// Where it lies, or lay last.
     #[inline]
-    pub fn place(&self) -> Place {
-        Place { level: self.shift, moves: self.moves }
+    pub fn place(&self) -> TimerSlot {
+        TimerSlot { level: self.shift, moves: self.moves }
     }
 }
 
@@ -185,14 +185,14 @@ mod tests {
         let mut timer = WheelTimer::default();
         assert_eq!(timer.set(1_000 + 100, 1_000, 1_000), 1_104);
         let place = timer.place();
-        assert_eq!(place, Place { level: 3, moves: 1 });
+        assert_eq!(place, TimerSlot { level: 3, moves: 1 });
         assert_eq!(timer.set(1_000 + 103, 1_000, 1_000), 1_104);
         assert_eq!(timer.place(), place);
         assert_eq!(timer.set(1_000 + 104, 1_000, 1_000), 1_112);
-        assert_eq!(timer.place(), Place { level: 3, moves: 2 });
+        assert_eq!(timer.place(), TimerSlot { level: 3, moves: 2 });
         // It has fired: a new place, though it is like the old one.
         assert_eq!(timer.set(1_112 + 60, 1_112, 1_113), 1_173);
-        assert_eq!(timer.place(), Place { level: 0, moves: 3 });
+        assert_eq!(timer.place(), TimerSlot { level: 0, moves: 3 });
     }
 
     /// The timers of the reference's cubic run 6400/9 -> 200/300, BBM 1 s at 8.2 s. The last ACK is at 8.203175 with an

@@ -20,7 +20,7 @@ const PACKET_BYTES: u32 = super::PACKET_BYTES as u32;
 
 /// Which link of which run: its random numbers depend on these, and on nothing that passes over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LinkSeed {
     /// Seed of the run.
     pub seed: u64,
     /// Number of the link within the run, from 1.
@@ -44,7 +44,7 @@ enum Purpose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
     /// The link.
-    pub place: Place,
+    pub place: LinkSeed,
     /// From the mobile.
     pub up: bool,
 }

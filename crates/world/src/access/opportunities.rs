@@ -1,6 +1,6 @@
 //! A link as a trace of mahimahi's: when packets of 1500 bytes may leave.
 
-use super::{AccessLink, PACKET_BYTES, Place};
+use super::{AccessLink, LinkSeed, PACKET_BYTES};
 use segue_netsim::Nanos;
 
 /// Nanoseconds per ms, the unit of such traces.
@@ -10,7 +10,7 @@ const MS: Nanos = 1_000_000;
 /// after the other, rounded up. They are not kept: a fast link has millions of them a second.
 pub fn opportunities_ms(
     link: &AccessLink,
-    place: Place,
+    place: LinkSeed,
     up: bool,
     length: Nanos,
 ) -> impl Iterator<Item = u64> + use<> {

@@ -97,7 +97,7 @@ fn a_written_trace_is_the_link() {
     for text in ["7mbit/9ms", "leo", "train-low", "5g-mmwave-low,up=3mbit", "2mbit/5ms,shape=500kbit/15kB"] {
         let link = parse(text);
         for up in [false, true] {
-            let place = Place { seed: 3, link: 1 };
+            let place = LinkSeed { seed: 3, link: 1 };
             let stamps: Vec<u64> = opportunities_ms(&link, place, up, 40 * SECOND).collect();
             assert!(stamps.is_sorted() && stamps.last().is_some_and(|last| *last <= 40_000));
             let mut service = link.service(place, up);
@@ -112,7 +112,7 @@ fn a_written_trace_is_the_link() {
             assert!(service.departure(departure, 1500) > 39_999 * MS, "{text}: to the end");
         }
     }
-    let mut slow = opportunities_ms(&parse("10bit/9ms"), Place { seed: 1, link: 1 }, false, SECOND);
+    let mut slow = opportunities_ms(&parse("10bit/9ms"), LinkSeed { seed: 1, link: 1 }, false, SECOND);
     assert_eq!(slow.next(), None);
 }
 

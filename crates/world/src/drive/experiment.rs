@@ -2,7 +2,7 @@
 
 use super::mobility::Drive;
 use super::web::Surge;
-use crate::access::Place;
+use crate::access::LinkSeed;
 use crate::random::{Random, Stream};
 use crate::router_settings::Routers;
 use crate::words::NoticeMode;
@@ -50,13 +50,13 @@ pub struct DriveExperiment {
 
 impl DriveExperiment {
     /// Source of the random numbers of the link of stay `index`.
-    pub fn place(&self, index: usize) -> Place {
-        Place { seed: self.seed, link: 1 + index as u64 }
+    pub fn link_seed(&self, index: usize) -> LinkSeed {
+        LinkSeed { seed: self.seed, link: 1 + index as u64 }
     }
 
     /// The link that the mobile reports of its stay `index`, at `now`.
     pub fn reported_link(&self, index: usize, now: Nanos) -> Link {
-        let link = self.drive.stays[index].link.reported(self.place(index), now, now + SECOND, now);
+        let link = self.drive.stays[index].link.reported(self.link_seed(index), now, now + SECOND, now);
         if self.bandwidth_error == 0.0 {
             return link;
         }

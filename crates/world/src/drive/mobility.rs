@@ -12,7 +12,7 @@ mod tests;
 pub use generated::{Dwelling, Load, Mobility, MobilityError, Network, Transition};
 pub use recorded::RecordedError;
 
-use crate::access::{AccessLink, Place};
+use crate::access::{AccessLink, LinkSeed};
 use segue_handoff::Link;
 use segue_netsim::{Nanos, SECOND};
 
@@ -161,7 +161,7 @@ impl Drive {
     /// and of the first second of the new one. Where chance has a part, the rates are those of seed 1.
     pub fn class(&self, index: usize, wan_delay: Nanos) -> Option<Class> {
         let (old, new) = (self.stays.get(index)?, self.stays.get(index + 1)?);
-        let place = |index: usize| Place { seed: 1, link: 1 + index as u64 };
+        let place = |index: usize| LinkSeed { seed: 1, link: 1 + index as u64 };
         let before = old.link.reported(place(index), old.until.saturating_sub(SECOND), old.until, old.until);
         let after = new.link.reported(place(index + 1), new.from, new.from + SECOND, new.from);
         Some(Class::of(before, after, wan_delay))

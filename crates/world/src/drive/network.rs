@@ -132,8 +132,8 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     let from_host = hosts.map(|_| net.add_link(R, local()));
     let to_host = hosts.map(|host| net.add_link(host, local()));
     let (wan_down, wan_up) = (net.add_link(AR, wan()), net.add_link(R, wan()));
-    let access_down = net.add_link(MN, first.link.down_config(experiment.place(0)));
-    let access_up = net.add_link(AR, first.link.up_config(experiment.place(0)));
+    let access_down = net.add_link(MN, first.link.down_config(experiment.link_seed(0)));
+    let access_up = net.add_link(AR, first.link.up_config(experiment.link_seed(0)));
     let to_sink = [SINK, CLIENTS].map(|host| net.add_link(host, local()));
     let from_sink = [SINK, CLIENTS].map(|_| net.add_link(AR, local()));
     let link_ids = LinkIds { access_down, access_up, wan_down };

@@ -227,8 +227,8 @@ impl DriveExperiment {
     fn link_up(&self, sim: &mut DriveSim, link_ids: LinkIds, scheme: &Scheme, index: usize) -> u32 {
         let stay = &self.drive.stays[index];
         // Packets that came to the old router meanwhile and are not held are lost (4.8 [C]).
-        sim.net.replace_link(link_ids.access_down, stay.link.down_config(self.place(index)));
-        sim.net.replace_link(link_ids.access_up, stay.link.up_config(self.place(index)));
+        sim.net.replace_link(link_ids.access_down, stay.link.down_config(self.link_seed(index)));
+        sim.net.replace_link(link_ids.access_up, stay.link.up_config(self.link_seed(index)));
         if let Some(rule) = self.routers.rule_for(scheme, self.notice) {
             // The new one goes on holding what comes until it has let out what came before.
             if rule.holder == Holder::Previous {

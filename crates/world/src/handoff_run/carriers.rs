@@ -149,7 +149,7 @@ impl<W: HostObserver> Completed<W> {
                 (access.up_delay().min(), 2 * wired)
             }
         };
-        let service = access.best_service(experiment.place(link), is_upward);
+        let service = access.best_service(experiment.link_seed(link), is_upward);
         Carrier { service, departure, bytes, after: delay + behind, fates, closes }
     }
 
@@ -207,7 +207,7 @@ impl<W: HostObserver> Completed<W> {
         let hops = experiment.fixed_hops();
         let syn = self.acknowledged_over(NEW, self.completion);
         let before = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
-        let mut down = experiment.new.best_service(experiment.place(NEW), false);
+        let mut down = experiment.new.best_service(experiment.link_seed(NEW), false);
         let over = down.departure(syn + before, ACK_BYTES) + experiment.new.delay.min();
         self.acknowledged_over(NEW, over + Rate::new(hops.last).time(ACK_BYTES))
     }
@@ -220,10 +220,10 @@ impl<W: HostObserver> Completed<W> {
         let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
         let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
         if experiment.is_upward() {
-            let mut down = access.best_service(experiment.place(link), false);
+            let mut down = access.best_service(experiment.link_seed(link), false);
             return down.departure(at + ack_wired, ACK_BYTES) + access.delay.min() + ack_hops;
         }
-        let mut up = access.best_service(experiment.place(link), true);
+        let mut up = access.best_service(experiment.link_seed(link), true);
         up.departure(at + ack_hops, ACK_BYTES) + access.up_delay().min() + ack_wired
     }
 }

@@ -127,7 +127,7 @@ impl<W: HostObserver> Completed<W> {
         }
     }
 
-    /// The network just after completion, and its link_ids: routes moved, notices on their way.
+    /// The network just after completion, and its links: routes moved, notices on their way.
     pub fn start(&self, scheme: &Scheme) -> (BenchSim<W>, LinkIds) {
         self.start_by(scheme, self.fork.experiment.kind.overlap())
     }
@@ -506,11 +506,11 @@ impl<W: HostObserver> Fork<W> {
         let mut told_late = 0;
         let mut notice = |old: &AccessLink, new: &AccessLink| {
             let [from, to] = [completion.saturating_sub(SECOND), completion + SECOND];
-            let new_link = new.reported(experiment.place(to_place), completion, to, completion);
+            let new_link = new.reported(experiment.link_seed(to_place), completion, to, completion);
             let Told { new_link, late } = experiment.notice_error.told(experiment.seed, self.at, new_link);
             told_late = late;
             Notice {
-                old_link: old.reported(experiment.place(from_place), from, completion, completion),
+                old_link: old.reported(experiment.link_seed(from_place), from, completion, completion),
                 new_link,
                 // Applications alone share the link with no long transfer.
                 flows: experiment.flows.max(1) as u32,

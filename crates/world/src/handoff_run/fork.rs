@@ -80,7 +80,7 @@ pub(super) fn pass<W: HostObserver>(
 }
 
 impl<W: HostObserver> Fork<W> {
-    /// The network at completion if `early` has been done, which is not empty, and its link_ids.
+    /// The network at completion if `early` has been done, which is not empty, and its links.
     pub(super) fn pass_with(&self, scheme: &Scheme, early: &[(Early, Lead)]) -> (BenchSim<W>, LinkIds) {
         let experiment = &*self.experiment;
         let mut link_ids = self.link_ids;
@@ -192,8 +192,8 @@ pub(super) fn lay_new_link<W: HostObserver>(
     experiment: &Experiment,
 ) {
     let Duplex { down, up } = traffic::physical(link_ids.access[NEW], link_ids.is_upward);
-    sim.net.replace_link(down, experiment.new.down_config(experiment.place(NEW)));
-    sim.net.replace_link(up, experiment.new.up_config(experiment.place(NEW)));
+    sim.net.replace_link(down, experiment.new.down_config(experiment.link_seed(NEW)));
+    sim.net.replace_link(up, experiment.new.up_config(experiment.link_seed(NEW)));
 }
 
 /// All senders are told at once.

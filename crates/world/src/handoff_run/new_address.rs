@@ -43,7 +43,7 @@ pub(super) fn take<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, e
     if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
         cn.begin_anew(&stack, starts.iter().map(|start| start.phase));
     }
-    let link = experiment.new.reported(experiment.place(NEW), now, now + SECOND, now);
+    let link = experiment.new.reported(experiment.link_seed(NEW), now, now + SECOND, now);
     sim.with_node(MN, |node, net| {
         if let BenchNode::Mobile(mn) = node {
             mn.begin_anew(net, &stack, link);

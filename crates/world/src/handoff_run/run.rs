@@ -118,7 +118,7 @@ impl<W: HostObserver> Handoff<W> {
         self.at.targets()
     }
 
-    /// The network just after completion, and its link_ids: routes moved, notices on their way.
+    /// The network just after completion, and its links: routes moved, notices on their way.
     pub(crate) fn start(&self, scheme: &Scheme) -> (BenchSim<W>, LinkIds) {
         self.at.start(scheme)
     }

@@ -129,7 +129,7 @@ fn the_queue_holds_its_limit_with_the_packet_being_sent() {
     assert!(8 * 60 * MS < longest && longest <= 9 * 60 * MS, "{longest}");
 }
 
-/// Each flow sends three packets at once; three flows fit into ten link_ids, four do not. At T = 0.
+/// Each flow sends three packets at once; three flows fit into ten places, four do not. At T = 0.
 #[test]
 fn what_finds_the_queue_full_is_dropped() {
     for (flows, drops) in [(3, 0), (4, 2)] {

@@ -123,7 +123,7 @@ fn weather_does_not_come_again() {
         let mut e = Experiment { kind, ..experiment("2mbit/20ms", "1mbit/30ms") };
         let mut link_ids = Vec::new();
         for _ in 0..4 {
-            link_ids.push((e.old.text.clone(), e.place(0).link, e.place(1).link));
+            link_ids.push((e.old.text.clone(), e.link_seed(0).link, e.link_seed(1).link));
             e = e.following();
         }
         link_ids

@@ -204,7 +204,7 @@ impl Twin {
                 sending_flow(id as u16, &experiment.stack, start.phase, start.opens, timer, plain.clone());
             sending.push(flow);
         }
-        let reported = experiment.old.reported(experiment.place(0), 0, SECOND, 0);
+        let reported = experiment.old.reported(experiment.link_seed(0), 0, SECOND, 0);
         let mut receiving = Vec::new();
         for id in 0..experiment.flows {
             let timer = net.add_timer(MN);
@@ -294,12 +294,12 @@ impl Twin {
         let at = self.completion;
         Notice {
             old_link: self.experiment.old.reported(
-                self.experiment.place(0),
+                self.experiment.link_seed(0),
                 at.saturating_sub(SECOND),
                 at,
                 at,
             ),
-            new_link: self.experiment.new.reported(self.experiment.place(1), at, at + SECOND, at),
+            new_link: self.experiment.new.reported(self.experiment.link_seed(1), at, at + SECOND, at),
             flows: self.experiment.flows as u32,
             disconnected: u32::from(self.experiment.kind != Kind::Mbb),
         }

@@ -38,7 +38,7 @@ fn one_ack_may_open_the_window_by_several() {
 fn credits_of_a_larger_window_are_applied_gently() {
     let mut reno = at(20, 2);
     assert_eq!(windows_after(&mut reno, &[15]), [20]);
-    reno.on_notice(Some(10 * PACKET), None);
+    reno.set_window(Some(10 * PACKET), None);
     assert_eq!(windows_after(&mut reno, &[1, 9, 1]), [11, 11, 12]);
 }
 
@@ -85,7 +85,7 @@ fn undo_restores_window_and_threshold_once() {
     reno.on_congestion(Congestion::Timeout { repeated: true }, 20, 0);
     reno.on_spurious();
     assert_eq!((reno.window(), reno.ssthresh), (20, 15));
-    reno.on_notice(Some(3 * PACKET), None);
+    reno.set_window(Some(3 * PACKET), None);
     reno.on_spurious();
     assert_eq!((reno.window(), reno.ssthresh), (3, 15));
 }
@@ -106,7 +106,7 @@ fn undo_never_closes_the_window() {
 fn advice_gives_back_what_it_was_shown() {
     let mut reno = at(7, NO_SSTHRESH);
     let (cwnd, ssthresh) = (reno.cwnd(), reno.ssthresh());
-    reno.on_notice(Some(cwnd), Some(ssthresh));
+    reno.set_window(Some(cwnd), Some(ssthresh));
     assert_eq!((reno.cwnd(), reno.ssthresh()), (7 * PACKET, INFINITE));
 }
 

@@ -156,7 +156,7 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
     /// `segue_bbr_anew`, `segue_bbr_retreat`. Where the path is known, ProbeBw begins.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
         match why {
-            Anew::Notice { kbps } => {
+            Anew::WindowSet { kbps } => {
                 let random = self.random.clone();
                 *self = Self { random, ..Self::new(0) };
                 self.init(sk);
@@ -273,8 +273,8 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
         (self.min_rtt_us, self.min_rtt_stamp) = (min_rtt_us, sk.jiffies);
     }
 
-    fn reconfigures(&mut self, is_near: bool) {
-        self.rules.reconfigures(is_near);
+    fn path_changes_soon(&mut self, is_near: bool) {
+        self.rules.path_changes_soon(is_near);
     }
 
     /// `bbr_min_tso_segs`.

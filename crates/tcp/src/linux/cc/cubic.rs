@@ -41,7 +41,7 @@ pub struct Cubic {
     curve: Curve,
     hystart: HyStart,
     /// SaTCP's flag is up.
-    hurries: bool,
+    keeps_w_max: bool,
 }
 
 /// State that a timeout forgets.
@@ -141,7 +141,7 @@ impl CongestionOps for Cubic {
 
     /// `cubictcp_state`: a timeout forgets everything, the W_max that [`Self::ssthresh`] has just noted included.
     fn set_state(&mut self, sk: &mut Sock, new: CaState) {
-        if new == CaState::Loss && !self.hurries {
+        if new == CaState::Loss && !self.keeps_w_max {
             self.init(sk);
         }
     }
@@ -174,14 +174,14 @@ impl CongestionOps for Cubic {
                 return;
             }
         }
-        self.curve.update(sk, acked, self.hurries);
+        self.curve.update(sk, acked, self.keeps_w_max);
         sk.cong_avoid_ai(self.curve.cnt, acked);
     }
 
     /// The kernel module of SaTCP (LeoEM, `satcp.patch`). While its flag is up, state Loss forgets nothing, and an
     /// epoch that begins has a ninth of its K.
-    fn hurry(&mut self, hurries: bool) {
-        self.hurries = hurries;
+    fn keep_w_max(&mut self, keeps: bool) {
+        self.keeps_w_max = keeps;
     }
 
     /// `tcp_reno_undo_cwnd`.
@@ -192,7 +192,7 @@ impl CongestionOps for Cubic {
 
 impl Curve {
     /// `bictcp_update`: how many ACKed packets open cwnd by one.
-    fn update(&mut self, sk: &Sock, acked: u32, hurries: bool) {
+    fn update(&mut self, sk: &Sock, acked: u32, keeps_w_max: bool) {
         let (cwnd, now) = (sk.snd_cwnd, sk.jiffies);
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
         // The same window is judged anew after 1/32 s.
@@ -213,7 +213,7 @@ impl Curve {
                     self.k = cubic_root(CUBE_FACTOR * u64::from(self.last_max_cwnd - cwnd));
                     self.origin_point = self.last_max_cwnd;
                 }
-                if hurries {
+                if keeps_w_max {
                     self.k -= 8 * self.k / 9;
                 }
                 now

@@ -81,7 +81,7 @@ impl Rules for LeoRules {
     const PROBE_RTT_RENEWS: bool = true;
     const LONG_TERM: bool = false;
 
-    fn reconfigures(&mut self, is_near: bool) {
+    fn path_changes_soon(&mut self, is_near: bool) {
         self.is_near = is_near;
     }
 

@@ -72,11 +72,11 @@ pub trait CongestionOps {
     /// Programs around it have set the window: what it knows of the path is old (bpf/sender/cubic.h, bbr.h).
     fn start_anew(&mut self, _sk: &mut Sock, _why: Anew) {}
 
-    /// Whether losses are to be expected that say nothing of the path (the kernel module of SaTCP).
-    fn hurry(&mut self, _hurries: bool) {}
+    /// Whether losses are to be expected that say nothing of the path: W_max stays (the kernel module of SaTCP).
+    fn keep_w_max(&mut self, _keeps: bool) {}
 
     /// Whether the path is about to change, by a schedule (the kernel module of LeoCC).
-    fn reconfigures(&mut self, _is_near: bool) {}
+    fn path_changes_soon(&mut self, _is_near: bool) {}
 
     /// Whether it knows the path's rate (`full_bw_reached`), or needs none.
     fn full_bw_reached(&self) -> bool {

@@ -107,12 +107,12 @@ macro_rules! controls {
                 each!(self, c => c.start_anew(sk, why));
             }
 
-            fn hurry(&mut self, hurries: bool) {
-                each!(self, c => c.hurry(hurries));
+            fn keep_w_max(&mut self, keeps: bool) {
+                each!(self, c => c.keep_w_max(keeps));
             }
 
-            fn reconfigures(&mut self, is_near: bool) {
-                each!(self, c => c.reconfigures(is_near));
+            fn path_changes_soon(&mut self, is_near: bool) {
+                each!(self, c => c.path_changes_soon(is_near));
             }
 
             fn full_bw_reached(&self) -> bool {

@@ -112,7 +112,7 @@ struct Row {
 struct Table {
     path: String,
     /// Where each of [`COLUMNS`] stands.
-    link_ids: [Option<usize>; 5],
+    columns: [Option<usize>; 5],
     rows: Vec<Row>,
 }
 
@@ -123,7 +123,7 @@ impl Table {
             .flexible(true)
             .trim(csv::Trim::All)
             .from_reader(text.as_bytes());
-        let mut table = Self { path, link_ids: [None; 5], rows: Vec::new() };
+        let mut table = Self { path, columns: [None; 5], rows: Vec::new() };
         let mut links = BTreeMap::new();
         let mut width = 0;
         for (index, record) in reader.records().enumerate() {
@@ -153,11 +153,11 @@ impl Table {
                 let problem = format!("unknown column `{name}`; expected {}", COLUMNS.join(", "));
                 return Err(self.line(line, problem));
             };
-            if self.link_ids[column].replace(place).is_some() {
+            if self.columns[column].replace(place).is_some() {
                 return Err(self.line(line, format!("column `{name}` is given twice; expected it once")));
             }
         }
-        match COLUMNS[..NEEDED].iter().zip(self.link_ids).find(|(_, place)| place.is_none()) {
+        match COLUMNS[..NEEDED].iter().zip(self.columns).find(|(_, place)| place.is_none()) {
             Some((missing, _)) => {
                 Err(self.line(line, format!("no column `{missing}`; expected {}", COLUMNS.join(", "))))
             }
@@ -173,7 +173,7 @@ impl Table {
         links: &mut BTreeMap<String, AccessLink>,
     ) -> Result<Row, RecordedError> {
         let [from, until, link, queue, network] =
-            self.link_ids.map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
+            self.columns.map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
         let time = |column, word: &str| {
             quantity::decimal(word, SECOND).filter(|time| *time <= LONGEST_DRIVE).ok_or_else(|| {
                 let problem = format!("bad time `{word}`; expected seconds, 0 to {}", seconds(LONGEST_DRIVE));

@@ -15,7 +15,7 @@ pub trait Rules: Clone + std::fmt::Debug + Default {
     const LONG_TERM: bool = true;
 
     /// Somebody around the control knows that the path is about to change, or that this time is over.
-    fn reconfigures(&mut self, _is_near: bool) {}
+    fn path_changes_soon(&mut self, _is_near: bool) {}
 
     /// An ACK is about to move the model. `round`: in ProbeBw, and a round trip ends.
     #[inline]

@@ -306,7 +306,7 @@ fn a_restart_after_idle_time_is_calm() {
 #[test]
 fn another_window_is_another_path() {
     let (mut sk, mut bbr) = flow(Mode::ProbeBw, 20_000);
-    bbr.start_anew(&mut sk, Anew::Notice { kbps: 6400 });
+    bbr.start_anew(&mut sk, Anew::WindowSet { kbps: 6400 });
     assert_eq!((bbr.mode, bbr.min_rtt_us, bbr.full_bw_reached), (Mode::Startup, u32::MAX, false));
     assert_eq!(sk.pacing_rate, 800_000);
     for (before, after) in [(800_000, 724_000), (100_000, 100_000)] {

@@ -110,7 +110,7 @@ fn the_curve_at_100_ms() {
 #[test]
 fn satcp_climbs_back_in_a_ninth_of_the_time() {
     let mut flow = Flow::cut_at(1_000, 100, 100_000);
-    flow.cubic.hurry(true);
+    flow.cubic.keep_w_max(true);
     let windows = flow.rounds(100, 10);
     assert_eq!(flow.cubic.curve.k, 480);
     let back = 1 + windows.iter().position(|&window| window >= 100).expect("it climbs");
@@ -121,10 +121,10 @@ fn satcp_climbs_back_in_a_ninth_of_the_time() {
 #[test]
 fn satcp_keeps_its_memory_at_a_timeout() {
     let mut flow = Flow::cut_at(1_000, 100, 100_000);
-    flow.cubic.hurry(true);
+    flow.cubic.keep_w_max(true);
     flow.cubic.set_state(&mut flow.sk, CaState::Loss);
     assert_eq!(flow.cubic.curve.last_max_cwnd, 100);
-    flow.cubic.hurry(false);
+    flow.cubic.keep_w_max(false);
     flow.cubic.set_state(&mut flow.sk, CaState::Loss);
     assert_eq!(flow.cubic.curve.last_max_cwnd, 0);
 }
@@ -361,7 +361,7 @@ fn the_first_second_teaches_nothing() {
 #[test]
 fn another_window_is_another_path() {
     for (ssthresh, last_max) in [(40, 70), (INFINITE_SSTHRESH, 0)] {
-        for why in [Anew::Notice { kbps: 6400 }, Anew::Retreat(40)] {
+        for why in [Anew::WindowSet { kbps: 6400 }, Anew::Retreat(40)] {
             let mut flow = Flow::cut_at(250, 200, 20_000);
             flow.rounds(20, 5);
             flow.sk.snd_ssthresh = ssthresh;

@@ -73,10 +73,10 @@ fn a_reconfiguration_is_probed_and_started_anew() {
     let mut flow = Flow::new();
     assert_eq!(flow.ack(5, 0, 20_000, 240), Mode::ProbeBw);
     assert_eq!((flow.sk.snd_cwnd, flow.sk.pacing_rate), (180, 5_972_994));
-    flow.leocc.reconfigures(true);
+    flow.leocc.path_changes_soon(true);
     assert_eq!(flow.ack(10, 0, 20_000, 240), Mode::ProbeRtt);
     assert_eq!((flow.sk.snd_cwnd, flow.sk.app_limited), (42, 202));
-    flow.leocc.reconfigures(false); // the trigger stays
+    flow.leocc.path_changes_soon(false); // the trigger stays
     flow.sk.packets_out = 43;
     assert_eq!(flow.ack(15, 0, 70_000, 240), Mode::ProbeRtt); // one too many
     flow.sk.packets_out = 42;
@@ -106,7 +106,7 @@ fn a_much_shorter_path_keeps_the_bandwidth_before() {
         for jiffies in 1..=6 {
             flow.ack(jiffies, 0, 100_000, 240);
         }
-        flow.leocc.reconfigures(true);
+        flow.leocc.path_changes_soon(true);
         assert_eq!(flow.ack(7, 0, 100_000, 240), Mode::ProbeRtt);
         flow.sk.packets_out = 4;
         flow.ack(8, 0, 100_000, 480);
@@ -122,9 +122,9 @@ fn a_much_shorter_path_keeps_the_bandwidth_before() {
 fn startup_goes_on() {
     let mut flow = Flow::new();
     (flow.leocc.mode, flow.leocc.full_bw_reached, flow.sk.packets_out) = (Mode::Startup, false, 4);
-    flow.leocc.reconfigures(true);
+    flow.leocc.path_changes_soon(true);
     assert_eq!(flow.ack(1, 0, 20_000, 240), Mode::Startup);
-    flow.leocc.reconfigures(false);
+    flow.leocc.path_changes_soon(false);
     let modes = [2, 3, 4, 5, 6, 7].map(|jiffies| flow.round(jiffies));
     assert_eq!(modes, [[Mode::Startup; 3], [Mode::ProbeBw; 3]].concat()[..]);
 }

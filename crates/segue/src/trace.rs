@@ -69,7 +69,6 @@ fn one_flow_count(word: &str) -> Result<usize, String> {
 }
 
 /// Runs the command.
-#[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "captures are not built"))]
 pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let plan = plan(args)?;
     let schemes = || args.bench.schemes.iter();

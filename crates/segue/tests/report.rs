@@ -82,7 +82,9 @@ fn gallery(folder: &Path, words: &[&str]) -> PathBuf {
         .output()
         .expect("segue starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    out.join("index.html")
+    // A large one has a page of its own.
+    let page = out.join(format!("{}.html", words[0]));
+    if page.exists() { page } else { out.join("index.html") }
 }
 
 /// Pictures that are not drawn, have no title, or hang out of the page.

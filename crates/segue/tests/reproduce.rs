@@ -191,7 +191,9 @@ fn senders_and_buffers_stand_in_the_gallery() {
 
     let whole = segue(folder.path(), &["espi-2010-fmipv6", "--points", "2", "--out", place]);
     assert!(whole.status.success(), "{}", text(&whole.stderr));
-    let page = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
+    let index = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
+    assert!(index.len() <= 300_000 && index.contains("href=\"senders-and-buffers.html\""), "{}", index.len());
+    let page = std::fs::read_to_string(out.join("senders-and-buffers.html")).expect("a page");
     let table = page.split("id=\"senders-and-buffers\"").nth(1).expect("the table");
     let cells: Vec<&str> = table
         .split("<td class=\"cell\">")

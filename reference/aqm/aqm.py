@@ -16,19 +16,23 @@ from collections import deque
 
 TARGET, INTERVAL, MAXPACKET = 5_000_000, 100_000_000, 1500
 QUANTUM = 1514
+CODEL_LIMIT, FQ_CODEL_LIMIT, DROP_BATCH = 1000, 10_240, 64  # Linux: sch_codel.c; RFC 8290, 5.2; sch_fq_codel.c
 END = 60_000_000_000
 RATE = 10_000_000
 
 
 class CodelQueue:
-    """RFC 8289, 5.3 to 5.6; `outside` counts with the bytes of this queue."""
+    """RFC 8289, 5.3 to 5.6; `outside` counts with the bytes of this queue. The limit is as in sch_codel.c."""
 
-    def __init__(self):
-        self.packets, self.bytes = deque(), 0
+    def __init__(self, limit=None):
+        self.packets, self.bytes, self.limit = deque(), 0, limit
         self.first_above_time = self.drop_next = self.count = self.lastcount = 0
         self.dropping = False
 
-    def enqueue(self, packet, _drop=None):
+    def enqueue(self, packet, drop=None):
+        if self.limit is not None and len(self.packets) >= self.limit:
+            drop(packet)
+            return
         self.packets.append(packet)
         self.bytes += packet[2]
 
@@ -77,16 +81,33 @@ class CodelQueue:
 class FqCodel:
     """RFC 8290, 4.1 and 4.2, a queue for each flow; backlog is that of all of them, as in Linux."""
 
-    def __init__(self):
-        self.flows, self.deficit = {}, {}
+    def __init__(self, limit=None):
+        self.flows, self.deficit, self.limit = {}, {}, limit
         self.new, self.old = deque(), deque()
 
-    def enqueue(self, packet, _drop=None):
+    def overflow(self, drop):
+        """RFC 8290, 4.1.3, as fq_codel_drop() of sch_fq_codel.c has it. The queue with the most bytes, the first of
+        several, loses a batch from its head, until half of its bytes are gone. CoDel's count grows with it."""
+        fat = self.flows[max(sorted(self.flows), key=lambda flow: self.flows[flow].bytes)]
+        threshold, length, i = fat.bytes >> 1, 0, 0
+        while True:
+            packet = fat.packets.popleft()
+            fat.bytes -= packet[2]
+            length += packet[2]
+            drop(packet)
+            i += 1
+            if not (i < DROP_BATCH and length < threshold):
+                break
+        fat.count += i
+
+    def enqueue(self, packet, drop=None):
         flow = packet[3]
         self.flows.setdefault(flow, CodelQueue()).enqueue(packet)
         if flow not in self.new and flow not in self.old:
             self.new.append(flow)
             self.deficit[flow] = QUANTUM
+        if self.limit is not None and sum(len(queue.packets) for queue in self.flows.values()) > self.limit:
+            self.overflow(drop)
 
     def dequeue(self, now, _outside, drop):
         while self.new or self.old:
@@ -307,3 +328,10 @@ if __name__ == "__main__":
     digest("red", run(Red(60), greedy))
     mixed = arrivals([(1_100_000, 1500, 0, END), (7_000_000, 300, 0, END), (2_500_000, 900, 10 * SECOND, 40 * SECOND)])
     digest("fq_codel", run(FqCodel(), mixed))
+    # 24, 48 and at last 12 Mbit/s: more than CoDel takes away, so that the limits decide.
+    flood = arrivals([(500_000, 1500, 0, 30 * SECOND), (500_000, 1500, 5 * SECOND, 30 * SECOND), (20_000_000, 300, 0, END),
+                      (1_000_000, 1500, 40 * SECOND, END)])
+    digest("fq_codel, full", run(FqCodel(FQ_CODEL_LIMIT), flood))
+    for packet in flood:
+        packet[3] = 0
+    digest("codel, full", run(CodelQueue(CODEL_LIMIT), flood))

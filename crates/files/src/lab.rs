@@ -5,11 +5,11 @@ use crate::FileError;
 use crate::place::Source;
 use crate::scenario::{SettingWord, Several};
 use segue_handoff::Scheme;
-use segue_study::lab_drive::{DriveLoad, LabDrive};
-use segue_study::lab_plan::{
-    Conditions, Dead, Gateway, Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED,
-};
+use segue_study::lab_drive::LabDrive;
+use segue_study::lab_plan::{Conditions, LabPlan, LabSender, LabSenderKind, WIRED};
 use segue_study::times::time;
+use segue_words::lab::{self, Dead, Family, Gateway, Load, Program};
+use segue_words::quantity;
 use segue_world::{AccessLink, Kind, KindWord, Nanos, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -32,15 +32,15 @@ pub struct LabWords {
     /// How long break-before-make is without a link: one time or a list; "1s" unless given.
     pub disconnect: Option<Several<String>>,
     /// "both" or "down-first": which direction of the old link goes first; "both" unless given.
-    pub dead: Option<Spanned<DeadWord>>,
+    pub dead: Option<Spanned<Dead>>,
     /// Share of the mobile's ICMP messages that are lost; 0 unless given.
     pub lost_icmp: Option<Spanned<f64>>,
     /// Share of the mobile's packets that are lost after link-up, until the server sends data; 0 unless given.
     pub lost_messages: Option<Spanned<f64>>,
     /// "none" or "nat", a NAT and a stateful firewall before the server; "none" unless given.
-    pub gateway: Option<Spanned<GatewayWord>>,
+    pub gateway: Option<Spanned<Gateway>>,
     /// Flows that share the link; 1 unless given.
-    pub flows: Option<Spanned<usize>>,
+    pub flows: Option<Spanned<u32>>,
     /// Senders, the first of which the others are held against; ["cubic", "etcp-v1"] unless given.
     pub senders: Option<Several<String>>,
     /// Settings of their schemes.
@@ -92,26 +92,6 @@ pub enum ProgramWord {
     /// A session in which the server alone says something.
     #[serde(rename = "ssh-idle")]
     SshIdle,
-}
-
-/// Directions of the old link that go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeadWord {
-    /// Both at once.
-    Both,
-    /// The downlink, and the uplink once all ACKs have arrived.
-    DownFirst,
-}
-
-/// Routers before the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GatewayWord {
-    /// None.
-    None,
-    /// A NAT and a stateful firewall.
-    Nat,
 }
 
 /// The kind of file, for messages.
@@ -177,18 +157,19 @@ impl LabFile {
         let octets = |unless_given| {
             let Some(word) = &words.bytes else { return Ok(unless_given) };
             let problem = || format!("bytes `{}`: expected a size as 20MB, 1kB to 10GB", word.get_ref());
-            size(word.get_ref()).ok_or_else(|| self.at(word, problem()))
+            let size = quantity::size(word.get_ref()).filter(|octets| lab::FILE.contains(octets));
+            size.ok_or_else(|| self.at(word, problem()))
         };
         let load = match (program, &words.bytes) {
-            (ProgramWord::Nginx, _) => DriveLoad::File(octets(FILE)?),
-            (ProgramWord::Page, _) => DriveLoad::Page(octets(PAGE)?),
+            (ProgramWord::Nginx, _) => Load::File(octets(FILE)?),
+            (ProgramWord::Page, _) => Load::Page(octets(PAGE)?),
             (_, Some(word)) => {
                 let problem = "`bytes` is of nginx; expected program = \"nginx\" or \"page\" beside it";
                 return Err(self.at(word, problem.into()));
             }
-            (ProgramWord::Iperf3, None) => DriveLoad::Bulk,
-            (ProgramWord::Ssh, None) => DriveLoad::Typing,
-            (ProgramWord::SshIdle, None) => DriveLoad::Watching,
+            (ProgramWord::Iperf3, None) => Load::Bulk,
+            (ProgramWord::Ssh, None) => Load::Typing,
+            (ProgramWord::SshIdle, None) => Load::Watching,
             (ProgramWord::Thin, None) => return Err(self.of_one_handoff(&words.program, "thin")),
         };
         for (word, name) in [(&words.lost_icmp, "lost-icmp"), (&words.lost_messages, "lost-messages")] {
@@ -209,15 +190,20 @@ impl LabFile {
 
     /// How long before a handoff the windows of senders that freeze close: at most so long.
     fn freeze_before(&self, plan: &LabPlan, most: Nanos) -> Result<Nanos, FileError> {
-        let word = &self.words.freeze_before;
-        let before = self.time("freeze-before", word, FREEZE_BEFORE, SECOND / 1000..=most)?;
-        match word.as_ref().filter(|_| !plan.senders.iter().any(LabSender::freezes)) {
-            None => Ok(before),
-            Some(word) => {
-                let problem =
-                    "`freeze-before` is of senders such as cubic+freeze; expected one of them".to_string();
-                Err(self.at(word, problem))
+        let freezes = plan.senders.iter().any(LabSender::freezes);
+        match &self.words.freeze_before {
+            Some(word) if !freezes => {
+                let problem = "`freeze-before` is of senders such as cubic+freeze; expected one of them";
+                Err(self.at(word, problem.into()))
             }
+            None if freezes && FREEZE_BEFORE > most => {
+                let [usual, most] = [FREEZE_BEFORE, most].map(|time| time as f64 / SECOND as f64);
+                let span = self.words.senders.as_ref().map_or(0..0, |senders| senders.span.clone());
+                let problem =
+                    format!("windows close {usual} s before; expected `freeze-before`, {most} s at most");
+                Err(self.source.at(span, problem))
+            }
+            word => self.time("freeze-before", word, FREEZE_BEFORE, SECOND / 1000..=most),
         }
     }
 
@@ -238,30 +224,25 @@ impl LabFile {
                 "stays: expected two times or more, between each two of which is a handoff".to_string();
             return Err(self.source.at(words.span.clone(), problem));
         }
-        words
-            .values
-            .iter()
-            .map(|word| self.time("stays", &Some(word.clone()), 0, SECOND / 10..=600 * SECOND))
-            .collect()
+        words.values.iter().map(|word| self.time("stays", &Some(word.clone()), 0, lab::STAY)).collect()
     }
 
     fn common(&self, runs: Option<u32>) -> Result<LabPlan, FileError> {
         let words = &self.words;
-        let observe = self.time("observe", &words.observe, 10 * SECOND, SECOND..=600 * SECOND)?;
-        let wired = self.time("wired", &words.wired, WIRED, 0..=SECOND)?;
+        let observe = self.time("observe", &words.observe, 10 * SECOND, lab::OBSERVE)?;
+        let wired = self.time("wired", &words.wired, WIRED, lab::WIRED)?;
         let (old, new) = (self.link(&words.old)?, self.link(&words.new)?);
-        let warm_up =
-            self.time("warm-up", &words.warm_up, filling(&old, wired), SECOND / 10..=600 * SECOND)?;
+        let warm_up = self.time("warm-up", &words.warm_up, filling(&old, wired), lab::WARM_UP)?;
         Ok(LabPlan {
             title: words.title.clone(),
             old,
             new,
             kinds: self.kinds()?,
-            flows: self.number("flows", &words.flows, 1, 1..=64)?,
+            flows: self.number("flows", &words.flows, 1, lab::FLOWS)? as usize,
             senders: self.senders()?,
             runs: match runs {
                 Some(runs) => runs,
-                None => self.number("runs", &words.runs, 5, 1..=1000)?,
+                None => self.number("runs", &words.runs, 5, lab::RUNS)?,
             },
             warm_up,
             observe,
@@ -273,15 +254,15 @@ impl LabFile {
                 | None => Program::Iperf3,
             },
             ip: match &words.ip {
-                None => Ip::V4,
+                None => Family::default(),
                 Some(version) => match version.get_ref() {
-                    4 => Ip::V4,
-                    6 => Ip::V6,
+                    4 => Family::Ipv4,
+                    6 => Family::Ipv6,
                     other => return Err(self.at(version, format!("ip {other}: expected 4 or 6"))),
                 },
             },
             seed: self.number("seed", &words.seed, 1, 0..=u64::MAX >> 1)?,
-            told_rate: self.number("told-rate", &words.told_rate, 1.0, 0.001..=1000.0)?,
+            told_rate: self.number("told-rate", &words.told_rate, 1.0, lab::TOLD_RATE)?,
             freeze_before: FREEZE_BEFORE,
             conditions: self.conditions()?,
         })
@@ -359,8 +340,7 @@ impl LabFile {
         }
         let mut kinds = Vec::new();
         for word in &disconnect.values {
-            let range = SECOND / 1000..=300 * SECOND;
-            let length = self.time("disconnect", &Some(word.clone()), SECOND, range)?;
+            let length = self.time("disconnect", &Some(word.clone()), SECOND, lab::DISCONNECT)?;
             if kinds.contains(&Kind::Bbm(length)) {
                 return Err(self.at(word, format!("`{}` is given twice; expected each once", word.get_ref())));
             }
@@ -372,27 +352,19 @@ impl LabFile {
     fn conditions(&self) -> Result<Conditions, FileError> {
         let words = &self.words;
         let mbb = words.kind.as_ref().is_some_and(|kind| *kind.get_ref() == KindWord::Mbb);
-        let dead = match words.dead.as_ref().map(|word| (word, *word.get_ref())) {
-            Some((word, DeadWord::DownFirst)) if mbb => {
-                let problem = "`dead` is for break-before-make; expected kind = \"bbm\" beside it";
-                return Err(self.at(word, problem.into()));
-            }
-            Some((_, DeadWord::DownFirst)) => Dead::DownFirst,
-            Some((_, DeadWord::Both)) | None => Dead::Both,
-        };
+        if let Some(word) = words.dead.as_ref().filter(|word| mbb && *word.get_ref() == Dead::DownFirst) {
+            let problem = "`dead` is for break-before-make; expected kind = \"bbm\" beside it";
+            return Err(self.at(word, problem.into()));
+        }
         let six = words.ip.as_ref().is_some_and(|ip| *ip.get_ref() == 6);
-        let gateway = match words.gateway.as_ref().map(|word| (word, *word.get_ref())) {
-            Some((word, GatewayWord::Nat)) if six => {
-                return Err(self.at(word, "a NAT of IPv6; expected ip = 4 beside it".into()));
-            }
-            Some((_, GatewayWord::Nat)) => Gateway::Nat,
-            Some((_, GatewayWord::None)) | None => Gateway::None,
-        };
+        if let Some(word) = words.gateway.as_ref().filter(|word| six && *word.get_ref() == Gateway::Nat) {
+            return Err(self.at(word, "a NAT of IPv6; expected ip = 4 beside it".into()));
+        }
         Ok(Conditions {
-            dead,
-            gateway,
-            lost_icmp: self.number("lost-icmp", &words.lost_icmp, 0.0, 0.0..=1.0)?,
-            lost_messages: self.number("lost-messages", &words.lost_messages, 0.0, 0.0..=1.0)?,
+            dead: words.dead.as_ref().map_or_else(Dead::default, |word| *word.get_ref()),
+            gateway: words.gateway.as_ref().map_or_else(Gateway::default, |word| *word.get_ref()),
+            lost_icmp: self.number("lost-icmp", &words.lost_icmp, 0.0, lab::LOST)?,
+            lost_messages: self.number("lost-messages", &words.lost_messages, 0.0, lab::LOST)?,
         })
     }
 
@@ -444,18 +416,6 @@ const FREEZE_BEFORE: Nanos = 150_000_000;
 const FILE: u64 = 20_000_000;
 /// Octets that a page has unless they are given: about as many as the median page of today.
 const PAGE: u64 = 2_000_000;
-
-/// A size with a unit of 1000, octets.
-fn size(text: &str) -> Option<u64> {
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
-    let scale = match unit {
-        "kB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(scale).filter(|octets| (1_000..=10_000_000_000).contains(octets))
-}
 
 /// Long enough for a flow to fill the link.
 fn filling(old: &AccessLink, wired: Nanos) -> Nanos {

@@ -36,7 +36,10 @@ const INDEX: &str = "index.html";
 /// That of the table of senders and buffers.
 const BUFFERS: &str = "senders-and-buffers.html";
 
-/// Names and texts of the pages. A single paper is the index itself.
+/// Largest first page, bytes.
+const LARGEST_INDEX: usize = 300_000;
+
+/// Names and texts of the pages. A single paper is the index itself, unless it is large.
 pub fn gallery_pages(
     exhibits: &[Exhibit],
     buffers: Option<&SendersAndBuffers>,
@@ -48,12 +51,15 @@ pub fn gallery_pages(
             (exhibit.markup(&budget(), making, None))
             @if let Some(table) = buffers { (senders_and_buffers(table)) }
         };
-        return vec![(INDEX.to_string(), html_page("Segue: a paper, run again", content))];
+        let page = html_page("Segue: a paper, run again", content);
+        if page.len() <= LARGEST_INDEX {
+            return vec![(INDEX.to_string(), page)];
+        }
     }
     let index = html! {
         h1 { "Papers, run again" }
         (about(making))
-        (summary(exhibits))
+        (summary(exhibits, true))
         @if buffers.is_some() {
             p { a href=(BUFFERS) { "Senders and buffers" } ": five senders beside four buffers of routers." }
         }
@@ -93,7 +99,8 @@ fn count(exhibits: &[Exhibit], verdict: Verdict) -> usize {
     exhibits.iter().flat_map(|exhibit| &exhibit.claims).filter(|judged| judged.verdict == verdict).count()
 }
 
-fn summary(exhibits: &[Exhibit]) -> Markup {
+/// Verdicts by paper; `linked` to its page.
+fn summary(exhibits: &[Exhibit], linked: bool) -> Markup {
     html! {
         div.table { table {
             thead { tr { th { "paper" } @for verdict in Verdict::ALL { th { (verdict.words()) } } } }
@@ -102,7 +109,7 @@ fn summary(exhibits: &[Exhibit]) -> Markup {
                     @let one = std::slice::from_ref(exhibit);
                     tr {
                         td {
-                            @if exhibits.len() > 1 { a href=(page_of(exhibit.paper)) { (exhibit.paper.id) } }
+                            @if linked { a href=(page_of(exhibit.paper)) { (exhibit.paper.id) } }
                             @else { (exhibit.paper.id) }
                         }
                         @for verdict in Verdict::ALL { td { (count(one, verdict)) } }
@@ -140,7 +147,7 @@ impl Exhibit<'_> {
             @if let Some(up) = up { (back(up)) }
             h1 { (self.paper.cite) }
             (about(making))
-            (summary(std::slice::from_ref(self)))
+            (summary(std::slice::from_ref(self), false))
             (self.contents(!rest.is_empty()))
             p.filter {
                 label { input type="checkbox" id="differing"; " only statements that do not hold, and their figures" }

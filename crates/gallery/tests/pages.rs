@@ -22,4 +22,11 @@ fn every_page_is_reached_and_leads_back() {
     }
     let alone = gallery_pages(&exhibits[..1], None, &making);
     assert!(alone.len() == 1 && alone[0].0 == "index.html" && !alone[0].1.contains("href=\"index.html\""));
+    // One that is too large for a first page has a page of its own.
+    let mut large = papers[0].clone();
+    large.cite = "long ".repeat(60_000);
+    let pages = gallery_pages(&[exhibit(&large)], None, &making);
+    let (index, page) = (&pages[0].1, &pages[1]);
+    assert!(pages.len() == 2 && index.len() < 300_000 && page.1.len() > 300_000);
+    assert!(index.contains(&format!("href=\"{}\"", page.0)) && page.1.contains("href=\"index.html\""));
 }

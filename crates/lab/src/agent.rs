@@ -7,6 +7,7 @@ use super::access_link::{AccessLink, mean_kbps};
 use super::child::Child;
 use super::host::{DEVICES, Role};
 use super::hosts::Hosts;
+use super::interrupt;
 use super::path::Which;
 use super::plan::Plan;
 use super::prefix::prefix;
@@ -18,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Loading and verifying programs takes a moment, more on a busy machine.
 const START: Duration = Duration::from_secs(600);
@@ -56,16 +57,12 @@ impl LabAgent {
         let id = process.id();
         let links = [announced(0, &plan.old), announced(1, &plan.new)];
         let mut agent = Self { process: Some(process), control, pin, links, announced: Vec::new() };
-        let started = Instant::now();
-        while agent.ask().is_err() {
+        let at_work = interrupt::wait(START, LOOK, || {
             agent.check()?;
-            if started.elapsed() > START {
-                return Err(Error::Timeout {
-                    seconds: START.as_secs_f64(),
-                    what: "the agent to start".into(),
-                });
-            }
-            std::thread::sleep(LOOK);
+            Ok(agent.ask().ok())
+        })?;
+        if at_work.is_none() {
+            return Err(Error::Timeout { seconds: START.as_secs_f64(), what: "the agent to start".into() });
         }
         // The agent has attached its programs by now.
         rank_of_program(id, Some(Rank::End));
@@ -119,7 +116,7 @@ impl Drop for LabAgent {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
             rank_of_program(process.id(), None);
-            let _ = process.finish(Duration::ZERO);
+            process.end_in_order();
             // One that did not end in time is killed, and leaves its pins.
             if let Some(pin) = &self.pin {
                 let _ = fs::remove_dir_all(pin);

@@ -2,25 +2,53 @@
 
 use super::Error;
 use super::prefix::prefix;
+use segue_kernel::host;
 use segue_kernel::sender::is_attached;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+/// Names of the cgroups of a laboratory's two hosts.
+const HOSTS: [&str; 2] = ["server", "mobile"];
+/// Longest time that programs take to leave.
+const LEAVING: Duration = Duration::from_secs(2);
 
 /// Where cgroup2 is mounted.
 ///
 /// # Errors
 /// It is not.
 pub fn mount() -> Result<PathBuf, Error> {
-    let mounts = fs::read_to_string("/proc/mounts").map_err(Error::system("/proc/mounts"))?;
-    mounts
-        .lines()
-        .map(|line| line.split(' ').collect::<Vec<_>>())
-        .find(|fields| fields.get(2) == Some(&"cgroup2"))
-        .map(|fields| PathBuf::from(fields[1].replace("\\040", " ")))
-        .ok_or(Error::NoCgroup2)
+    host::cgroup2().ok_or(Error::NoCgroup2)
+}
+
+/// Ends what still runs in the cgroups of a laboratory whose process is gone, and removes them.
+pub(super) fn end(folder: &Path) {
+    for path in HOSTS.map(|host| folder.join(host)) {
+        // A process of another PID namespace is 0 here: so may be the laboratory's, which is alive then.
+        let ours =
+            fs::read_to_string(path.join("cgroup.procs")).is_ok_and(|all| all.lines().all(|id| id != "0"));
+        if ours {
+            // Since Linux 5.14; before that the programs end with their connections.
+            let _ = fs::write(path.join("cgroup.kill"), "1");
+        }
+    }
+    remove(folder);
+}
+
+/// Removes the cgroups of a laboratory.
+fn remove(folder: &Path) {
+    // A process that was killed leaves its cgroup a moment later.
+    let limit = Instant::now() + LEAVING;
+    for path in HOSTS.map(|host| folder.join(host)).iter().map(PathBuf::as_path).chain([folder]) {
+        while let Err(error) = fs::remove_dir(path) {
+            if error.kind() != ErrorKind::ResourceBusy || Instant::now() > limit {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 /// The cgroups of one laboratory; removed when dropped, after their processes have ended.
@@ -47,7 +75,8 @@ impl Cgroups {
             return Err(Error::Attached { cgroup: root.display().to_string() });
         }
         let folder = root.join(format!("{}{serial}", prefix()));
-        let made = Self { server: folder.join("server"), mobile: folder.join("mobile"), folder };
+        let [server, mobile] = HOSTS.map(|host| folder.join(host));
+        let made = Self { server, mobile, folder };
         for path in [&made.folder, &made.server, &made.mobile] {
             fs::create_dir(path).map_err(Error::system(format!("cgroup {}", path.display())))?;
         }
@@ -57,15 +86,6 @@ impl Cgroups {
 
 impl Drop for Cgroups {
     fn drop(&mut self) {
-        // A process that was killed leaves its cgroup a moment later.
-        let limit = Instant::now() + Duration::from_secs(2);
-        for path in [&self.server, &self.mobile, &self.folder] {
-            while let Err(error) = fs::remove_dir(path) {
-                if error.kind() != ErrorKind::ResourceBusy || Instant::now() > limit {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
+        remove(&self.folder);
     }
 }

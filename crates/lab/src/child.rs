@@ -1,6 +1,6 @@
 //! A program on a host: started in its namespace and cgroup, ended with the laboratory.
 
-use super::Error;
+use super::{Error, interrupt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::{self, File};
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const WORDS: usize = 200;
 /// Time for a program to print what it measured after it was asked to end.
 const END: Duration = Duration::from_secs(300);
+/// How often a waiting thread looks whether a program has ended, or listens.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// A running program. Dropped: killed.
 #[derive(Debug)]
@@ -104,7 +106,6 @@ impl Child {
     /// # Errors
     /// It ends first, or `limit` passes.
     pub fn listening(&mut self, port: u16, limit: Duration) -> Result<(), Error> {
-        let started = Instant::now();
         // local_address is ADDRESS:PORT in hexadecimal; state 0A is LISTEN.
         let port = format!(":{port:04X}");
         let listens = |text: String| {
@@ -113,18 +114,14 @@ impl Child {
                 fields.len() > 3 && fields[1].ends_with(&port) && fields[3] == "0A"
             })
         };
-        while started.elapsed() < limit {
+        let heard = interrupt::wait(limit, LOOK, || {
             self.check()?;
             // These tables are of the program's own namespace.
-            for table in ["tcp", "tcp6"] {
-                let path = format!("/proc/{}/net/{table}", self.id());
-                if fs::read_to_string(path).is_ok_and(&listens) {
-                    return Ok(());
-                }
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        Err(Error::Timeout { seconds: limit.as_secs_f64(), what: format!("{} to listen", self.name) })
+            let mut tables =
+                ["tcp", "tcp6"].map(|table| format!("/proc/{}/net/{table}", self.id())).into_iter();
+            Ok(tables.any(|path| fs::read_to_string(path).is_ok_and(&listens)).then_some(()))
+        })?;
+        heard.ok_or_else(|| self.late(limit, "to listen"))
     }
 
     /// Whether it has ended; if not well, that is an error.
@@ -153,30 +150,34 @@ impl Child {
     /// # Errors
     /// It does not end.
     pub fn finish(mut self, patience: Duration) -> Result<PathBuf, Error> {
-        if !self.ends_within(patience) {
-            // Not waited for yet, so that its id cannot be another's.
-            if let Ok(id) = i32::try_from(self.process.id()) {
-                let _ = kill(Pid::from_raw(id), Signal::SIGTERM);
-            }
-            if !self.ends_within(END) {
-                return Err(Error::Timeout {
-                    seconds: END.as_secs_f64(),
-                    what: format!("{} to end", self.name),
-                });
-            }
+        let over =
+            |process: &mut std::process::Child| (!matches!(process.try_wait(), Ok(None))).then_some(());
+        if interrupt::wait(patience, LOOK, || Ok(over(&mut self.process)))?.is_none() {
+            self.ask_to_end();
+            let ended = interrupt::wait(END, LOOK, || Ok(over(&mut self.process)))?;
+            ended.ok_or_else(|| self.late(END, "to end"))?;
         }
         Ok(self.output.clone())
     }
 
-    fn ends_within(&mut self, limit: Duration) -> bool {
+    /// Asks it to end, and gives it the time to put everything away, also after a signal.
+    pub(super) fn end_in_order(mut self) {
+        self.ask_to_end();
         let started = Instant::now();
-        while matches!(self.process.try_wait(), Ok(None)) {
-            if started.elapsed() >= limit {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        while matches!(self.process.try_wait(), Ok(None)) && started.elapsed() < END {
+            std::thread::sleep(LOOK);
         }
-        true
+    }
+
+    fn ask_to_end(&mut self) {
+        // Not waited for yet, so that its id cannot be another's.
+        if let (Ok(None), Ok(id)) = (self.process.try_wait(), i32::try_from(self.process.id())) {
+            let _ = kill(Pid::from_raw(id), Signal::SIGTERM);
+        }
+    }
+
+    fn late(&self, limit: Duration, what: &str) -> Error {
+        Error::Timeout { seconds: limit.as_secs_f64(), what: format!("{} {what}", self.name) }
     }
 
     /// An error of this program, with its last words.

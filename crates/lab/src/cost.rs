@@ -11,7 +11,6 @@ use super::ends::ServerEnd;
 use super::host::Role;
 use super::hosts::Hosts;
 use super::interrupt;
-use super::plan::Program;
 use super::programs::{Download, Said};
 use super::run::{Progress, order};
 use super::sender_kind::Segue;
@@ -19,6 +18,7 @@ use super::site::Site;
 use super::socket_memory::option_memory;
 use super::sweep::sweep;
 use super::traffic::PORTS;
+use segue_words::lab::{Family, Program};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
@@ -244,7 +244,7 @@ fn of_run(plan: &CostPlan, arm: &Arm, run: u32) -> Result<CostRecord, Error> {
 fn bulk(plan: &CostPlan, hosts: Hosts<'_>) -> Result<Said, Error> {
     // It takes whole seconds only.
     let seconds = plan.time.as_secs_f64().ceil() as u32;
-    let mut download = Download::start(hosts, Program::Iperf3, 1, false, Some(seconds), None)?;
+    let mut download = Download::start(hosts, Program::Iperf3, 1, Family::Ipv4, Some(seconds), None)?;
     if !wait(plan.time + LIMIT, || download.ended())? {
         return Err(late("iperf3 to end"));
     }
@@ -294,7 +294,7 @@ fn mean(all: &[u32]) -> Option<f64> {
 
 /// A process with an end of [`super::traffic`].
 fn end(plan: &CostPlan, hosts: Hosts<'_>, role: Role, what: &str, number: &str) -> Result<Child, Error> {
-    let address = Role::Server.address(false).to_string();
+    let address = Role::Server.address(Family::Ipv4).to_string();
     let words: Vec<&str> = plan.end.iter().map(String::as_str).chain([what, &address, number]).collect();
     match (&words[..], role) {
         ([program, args @ ..], Role::Server) => hosts.serve(what, program, args, &PORTS),
@@ -311,18 +311,7 @@ fn printed<T: serde::de::DeserializeOwned>(client: &Child) -> Result<Option<T>, 
 
 /// Waits until `over`, `limit` at most; whether it was.
 fn wait(limit: Duration, mut over: impl FnMut() -> Result<bool, Error>) -> Result<bool, Error> {
-    let until = Instant::now() + limit;
-    loop {
-        interrupt::check()?;
-        if over()? {
-            return Ok(true);
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(false);
-        }
-        std::thread::sleep(left.min(LOOK));
-    }
+    Ok(interrupt::wait(limit, LOOK, || Ok(over()?.then_some(())))?.is_some())
 }
 
 fn late(what: &str) -> Error {

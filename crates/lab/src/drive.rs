@@ -3,30 +3,28 @@
 //! Measured links go on in the time of the laboratory: a stay begins where the trace is by then, not where it was left.
 
 use super::access_link::AccessLink;
-use super::bulk::write_bulk;
-use super::freezer::Freezer;
+use super::bulk::{room_for, write_bulk};
 use super::interrupt;
 use super::laboratory::Laboratory;
 use super::measures::{BULK, Frame, measure};
 use super::packet::Packet;
 use super::page::Page;
 use super::path::{Direction, Switch, Which};
-use super::plan::{Family, Kind, Plan, Program};
+use super::plan::{Kind, Plan};
 use super::prefix::prefix;
 use super::programs::Download;
-use super::punctual::{Punctual, Rank};
 use super::record::RunRecord;
-use super::run::{Progress, each_run, instant, prepared};
+use super::run::{Progress, at_once, each_run, instant, prepared};
 use super::sender_kind::SenderKind;
+use super::session::Session;
 use super::shell::{self, Keystroke, Shell};
 use super::sweep::sweep;
 use super::{Error, Nanos};
+use segue_words::lab::{Load, Program};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// How often a waiting run looks whether all is well.
-const LOOK: Duration = Duration::from_millis(20);
 /// Longest time that a file may take beyond the drive before the run is ended.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -40,21 +38,6 @@ pub struct Drive {
     pub stays: Vec<Duration>,
     /// Traffic over the links.
     pub load: Load,
-}
-
-/// Programs of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// `iperf3 -R` for as long as the drive lasts.
-    Bulk,
-    /// A file of so many octets from nginx to curl, one for each flow, compared octet by octet; the run ends with it.
-    File(u64),
-    /// A page of so many octets from nginx to curl, whose objects are compared octet by octet; the run ends with it.
-    Page(u64),
-    /// Keystrokes in an ssh session.
-    Typing,
-    /// An ssh session in which nobody types, and the server prints a letter each 200 ms.
-    Watching,
 }
 
 /// One run of one sender.
@@ -107,11 +90,15 @@ pub fn drive(drive: &Drive, progress: &mut dyn FnMut(Progress)) -> Result<Vec<Dr
     let folder = folder.map_err(Error::system("a folder for the laboratories"))?;
     let fetched = match drive.load {
         Load::File(octets) => {
+            room_for(folder.path(), drive.room(octets))?;
             let path = folder.path().join("bulk");
             write_bulk(&path, octets)?;
             Fetched::File(path)
         }
-        Load::Page(octets) => Fetched::Page(Page::write(folder.path(), octets)?),
+        Load::Page(octets) => {
+            room_for(folder.path(), drive.room(octets))?;
+            Fetched::Page(Page::write(folder.path(), octets)?)
+        }
         Load::Bulk | Load::Typing | Load::Watching => Fetched::Nothing,
     };
     each_run(&drive.plan, progress, &|sender, round, stop| one(drive, sender, round, &fetched, stop))
@@ -127,6 +114,12 @@ impl Drive {
             return Err(Error::Plan("a file of 0 octets; expected 1 or more".into()));
         }
         Ok(())
+    }
+
+    /// Octets of what is served, and of the copies that all clients fetch at once.
+    fn room(&self, octets: u64) -> u64 {
+        let clients = u64::from(self.plan.flows) * at_once(&self.plan);
+        octets.saturating_mul(1 + clients)
     }
 
     /// The link of a stay.
@@ -193,93 +186,54 @@ fn one(
     let plan = &drive.plan;
     let (switches, end) = drive.switches(round);
     let lasts = Duration::from_nanos(end);
-    let mut lab = Laboratory::create(plan, sender, lasts)?;
-    let six = plan.family == Family::Ipv6;
+    let lab = Laboratory::create(plan, sender, lasts)?;
     for &switch in &switches {
         lab.emulator().schedule(switch);
     }
-    let mut freezer = Freezer::of(sender, lab.mobile())?;
-    // Its programs inherit it.
-    let punctual = Punctual::of(Rank::Program);
-    let started = lab.clock.now();
-    let start = |program, bulk| Download::start(lab.hosts(), program, plan.flows, six, None, bulk);
+    let mut session = Session::begin(lab, sender, stop)?;
+    let (hosts, clock) = (session.lab().hosts(), session.lab().clock);
+    let started = clock.now();
+    let start = |program, bulk| Download::start(hosts, program, plan.flows, plan.family, None, bulk);
     let mut running = match (drive.load, to_fetch) {
-        (Load::Typing, _) => Running::Shell(Shell::start(lab.hosts(), six, lab.clock, true)?),
-        (Load::Watching, _) => Running::Shell(Shell::start(lab.hosts(), six, lab.clock, false)?),
+        (Load::Typing, _) => Running::Shell(Shell::start(hosts, plan.family, clock, true)?),
+        (Load::Watching, _) => Running::Shell(Shell::start(hosts, plan.family, clock, false)?),
         (_, Fetched::Nothing) => Running::Download(start(Program::Iperf3, None)?),
         (_, Fetched::File(bulk)) => Running::Download(start(Program::Nginx, Some(bulk.as_path()))?),
-        (_, Fetched::Page(page)) => Running::Download(Download::page(lab.hosts(), plan.flows, six, page)?),
+        (_, Fetched::Page(page)) => Running::Download(Download::page(hosts, plan.flows, plan.family, page)?),
     };
     let mut record = DriveRecord { sender: sender.to_string(), run: round, ..DriveRecord::default() };
-    let mut fetched = false;
-    let mut wait = |lab: &Laboratory, until: Nanos, record: &mut DriveRecord| -> Result<bool, Error> {
-        loop {
-            interrupt::check()?;
-            if stop.load(Ordering::Acquire) {
-                return Err(Error::Interrupted);
-            }
-            lab.check()?;
-            match running.check(drive.load) {
-                Ok(done) => fetched = done,
-                Err(error) if error.is_given_up() => record.gave_up = true,
-                Err(error) => return Err(error),
-            }
-            let left = lab.clock.until(until);
-            if fetched || record.gave_up || left.is_zero() {
-                return Ok(fetched || record.gave_up);
-            }
-            std::thread::sleep(left.min(LOOK));
+    let (mut fetched, mut gave_up) = (false, false);
+    let mut over = || {
+        match running.check(drive.load) {
+            Ok(done) => fetched = done,
+            Err(error) if error.is_given_up() => gave_up = true,
+            Err(error) => return Err(error),
         }
+        Ok(fetched || gave_up)
     };
     let mut ended = false;
     for (stay, switch) in switches.iter().enumerate() {
-        if let Some(freezer) = &mut freezer {
-            ended = wait(&lab, freezer.closes(switch), &mut record)?;
-            if ended {
-                break;
-            }
-            freezer.close(&mut lab, which(stay), switch)?;
-        }
-        ended = wait(&lab, switch.down, &mut record)?;
-        if ended {
-            break;
-        }
-        if switch.breaks {
-            lab.lose(which(stay))?;
-        }
-        ended = wait(&lab, switch.up, &mut record)?;
-        if ended {
-            break;
-        }
         let notice = plan.notices.then(|| drive.link(stay + 1).reported(switch.up, plan.told_rate));
-        lab.complete(which(stay + 1), notice)?;
-        if let Some(freezer) = &mut freezer {
-            freezer.open(which(stay))?;
+        ended = session.leave(which(stay), switch, &mut over)?
+            || session.arrive(which(stay + 1), switch, notice, &mut over)?.is_none();
+        if ended {
+            break;
         }
     }
     if !ended {
         let patience = if matches!(to_fetch, Fetched::Nothing) { Duration::ZERO } else { PATIENCE };
-        wait(&lab, end + patience.as_nanos() as Nanos, &mut record)?;
+        session.until(end + patience.as_nanos() as Nanos, &mut over)?;
     }
-    let end = lab.clock.now();
+    let end = clock.now();
+    record.gave_up = gave_up;
     match running {
-        Running::Download(download) if !record.gave_up => {
+        Running::Download(download) if !gave_up => {
             record.intact = download.finish()?.intact.map(|right| right && fetched);
         }
         Running::Download(_) => {}
         Running::Shell(shell) => record.keystrokes = shell.finish()?,
     }
-    drop(punctual);
-    drop(freezer);
-    lab.end_agent()?;
-    if let Some(ends) = lab.ends.take() {
-        ends.finish()?;
-    }
-    let (emulator, drops) = lab.close()?;
-    let packets = emulator.stop()?.packets;
-    if drops > 0 {
-        return Err(Error::Overloaded { drops });
-    }
+    let packets = session.finish()?.emulator.packets;
     record.completed = fetched.then(|| last_data(&packets).saturating_sub(started)).map(Duration::from_nanos);
     measure_all(drive, &packets, &switches, (started, end), &mut record);
     Ok(record)

@@ -1,10 +1,10 @@
 //! Ours, at the two ends of a laboratory: each in its host's namespace, on a thread of its own. Where the agent tells
 //! of handoffs ([`super::agent`]) there is the server's end alone.
 
-use super::Error;
 use super::host::Host;
 use super::punctual::{Punctual, Rank};
 use super::sender_kind::Segue;
+use super::{Error, interrupt};
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -61,6 +61,8 @@ const ATTACH: Duration = Duration::from_secs(600);
 const NOTIFY: Duration = Duration::from_secs(120);
 const DETACH: Duration = Duration::from_secs(120);
 const SERVE: Duration = Duration::from_millis(20);
+/// How often who waits for an answer looks for a signal.
+const LOOK: Duration = Duration::from_millis(20);
 
 type Counters = BTreeMap<String, u64>;
 type Answer = Result<Counters, String>;
@@ -181,17 +183,17 @@ impl<Order: Send + 'static> End<Order> {
 
 impl<Order> End<Order> {
     fn answer(&self, limit: Duration) -> Result<Counters, Error> {
-        match self.answers.recv_timeout(limit) {
-            Ok(Ok(counters)) => Ok(counters),
+        let answer = || match self.answers.recv_timeout(LOOK) {
+            Ok(Ok(counters)) => Ok(Some(counters)),
             Ok(Err(said)) => Err(Error::Agent { end: self.name, said }),
-            Err(RecvTimeoutError::Timeout) => Err(Error::Timeout {
-                seconds: limit.as_secs_f64(),
-                what: format!("the {}'s side", self.name),
-            }),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
                 Err(Error::Fault(format!("the thread of the {}'s side is gone", self.name)))
             }
-        }
+        };
+        let late =
+            || Error::Timeout { seconds: limit.as_secs_f64(), what: format!("the {}'s side", self.name) };
+        interrupt::wait(limit, Duration::ZERO, answer)?.ok_or_else(late)
     }
 }
 

@@ -8,6 +8,7 @@ use super::namespace::Namespace;
 use super::netlink::{LOOPBACK, Netlink};
 use super::veth::carrier_is_known;
 use nix::net::if_::if_nametoindex;
+use segue_words::lab::Family;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Command, Stdio};
@@ -38,7 +39,7 @@ pub(super) fn server(settings: &SenderSettings<'_>) -> Result<(Host, SyncDevice)
     let (server, router) = (Namespace::create()?, Namespace::create()?);
     router.within(|| Netlink::open()?.veth(DEVICE, server.file()))?;
     let of_pair = || if_nametoindex(DEVICE).map_err(Error::system("index of a veth device"));
-    let own = Role::Server.address(false);
+    let own = Role::Server.address(Family::Ipv4);
     server.within(|| {
         settings.apply()?;
         let (netlink, pair) = (Netlink::open()?, of_pair()?);
@@ -58,7 +59,7 @@ pub(super) fn server(settings: &SenderSettings<'_>) -> Result<(Host, SyncDevice)
         netlink.up(number, Some(DEVICE_QUEUE))?;
         netlink.address(pair, OUTSIDE)?;
         netlink.route(pair, own, None)?;
-        netlink.route(number, Role::Mobile.address(false), None)?;
+        netlink.route(number, Role::Mobile.address(Family::Ipv4), None)?;
         rules()?;
         carrier_is_known()?;
         Ok(inside)

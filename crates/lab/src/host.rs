@@ -6,6 +6,7 @@ use super::namespace::Namespace;
 use super::netlink::{LOOPBACK, Netlink};
 use super::punctual::is_ordinary;
 use super::uplinks::Uplinks;
+use segue_words::lab::Family;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -31,15 +32,14 @@ pub enum Role {
 
 impl Role {
     /// Its address: documentation prefixes (RFC 5737, RFC 3849).
-    pub fn address(self, six: bool) -> IpAddr {
+    pub fn address(self, family: Family) -> IpAddr {
         let last = match self {
             Self::Server => 1,
             Self::Mobile => 2,
         };
-        if six {
-            IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last))
-        } else {
-            IpAddr::V4(Ipv4Addr::new(192, 0, 2, last as u8))
+        match family {
+            Family::Ipv4 => IpAddr::V4(Ipv4Addr::new(192, 0, 2, last as u8)),
+            Family::Ipv6 => IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last)),
         }
     }
 
@@ -53,9 +53,9 @@ impl Role {
         let netlink = Netlink::open()?;
         netlink.up(LOOPBACK, None)?;
         netlink.up(device, queue)?;
-        for six in [false, true] {
-            netlink.address(device, self.address(six))?;
-            netlink.route(device, self.other().address(six), settings.congestion_control)?;
+        for family in [Family::Ipv4, Family::Ipv6] {
+            netlink.address(device, self.address(family))?;
+            netlink.route(device, self.other().address(family), settings.congestion_control)?;
         }
         Ok(())
     }
@@ -161,8 +161,8 @@ impl Host {
             SenderSettings::default().apply()?;
             let netlink = Netlink::open()?;
             netlink.up(LOOPBACK, None)?;
-            for six in [false, true] {
-                netlink.address(LOOPBACK, Role::Mobile.address(six))?;
+            for family in [Family::Ipv4, Family::Ipv6] {
+                netlink.address(LOOPBACK, Role::Mobile.address(family))?;
             }
             let devices = [device(DEVICES[0])?, device(DEVICES[1])?];
             let numbers = [index(&devices[0])?, index(&devices[1])?];

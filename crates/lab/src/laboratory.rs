@@ -9,13 +9,14 @@ use super::gateway;
 use super::host::{Host, SenderSettings};
 use super::hosts::Hosts;
 use super::path::Which;
-use super::plan::{Family, Gateway, Plan};
+use super::plan::Plan;
 use super::prefix::prefix;
 use super::segue;
 use super::sender_kind::{NoticeBy, SenderKind};
 use super::uplinks::Uplinks;
 use super::{Error, Nanos};
 use segue_policy::Link;
+use segue_words::lab::{Family, Gateway};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,8 +36,8 @@ pub struct Laboratory {
     /// Packets that the mobile's devices had thrown away when a link went for the first time. From then on they also do
     /// so for want of a carrier, which is no fault of the emulator's.
     until_break: Option<u64>,
-    /// Whether the flows are of IPv6.
-    six: bool,
+    /// The flows'.
+    family: Family,
     emulator: Emulator,
     server: Arc<Host>,
     mobile: Arc<Host>,
@@ -111,7 +112,6 @@ impl Laboratory {
         let wired = plan.wired.as_nanos() as Nanos;
         let room = room(plan, lasts);
         let emulator = Emulator::start(clock, at_server, at_mobile, &plan.old, &plan.new, wired, room)?;
-        let six = plan.family == Family::Ipv6;
         Ok(Self {
             clock,
             ends,
@@ -119,7 +119,7 @@ impl Laboratory {
             handoffs: false,
             until_break: None,
             uplinks,
-            six,
+            family: plan.family,
             emulator,
             server,
             mobile,
@@ -170,7 +170,7 @@ impl Laboratory {
     /// # Errors
     /// The device is gone, or what the mobile's end says.
     pub fn complete(&mut self, link: Which, notice: Option<Link>) -> Result<BTreeMap<String, u64>, Error> {
-        self.uplinks.lead_over(link, self.six)?;
+        self.uplinks.lead_over(link, self.family)?;
         self.handoffs = true;
         match (&self.ends, notice) {
             (Some(ends), Some(notice)) => ends.notify(notice),

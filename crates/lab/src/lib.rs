@@ -1,7 +1,8 @@
 //! The laboratory: a server and a mobile, each in a network namespace, and an emulated access link between them
 //! that changes under real TCP flows.
 //!
-//! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
+//! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once;
+//!   `session`: one of them.
 //! * [`access_link`]: links as the simulator knows them; [`path`]: a network of them, pure. [`emulator`]: carries real
 //!   packets along a path.
 //! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`hosts`], [`child`], [`programs`]: what runs on them.
@@ -49,6 +50,7 @@ pub mod record;
 mod run;
 pub mod segue;
 pub mod sender_kind;
+mod session;
 pub mod shell;
 mod site;
 pub mod socket_memory;
@@ -60,9 +62,10 @@ pub mod veth;
 
 pub use error::Error;
 pub use laboratory::Laboratory;
-pub use plan::{Dead, Family, Gateway, Kind, Plan, Program};
+pub use plan::{Kind, Plan};
 pub use record::{Counts, Exactness, FlowRecord, RunRecord};
 pub use run::{Progress, run, run_with};
+pub use segue_words::lab::{Dead, Family, Gateway, Load, Program};
 pub use sender_kind::{NoticeBy, Segue, SenderKind};
 
 /// Time in ns since a laboratory's time zero, or a span of it.

@@ -13,6 +13,7 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use segue_words::lab::Family;
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
@@ -115,7 +116,8 @@ impl Netlink {
     /// # Errors
     /// The kernel's refusal.
     pub fn route(&self, device: u32, to: IpAddr, congestion_control: Option<&str>) -> Result<(), Error> {
-        let mut message = over(device, to.is_ipv6());
+        let version = if to.is_ipv4() { Family::Ipv4 } else { Family::Ipv6 };
+        let mut message = over(device, version);
         message.header.destination_prefix_length = bits(to);
         message.attributes.push(RouteAttribute::Destination(to.into()));
         if let Some(name) = congestion_control {
@@ -128,8 +130,8 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn default_route(&self, device: u32, six: bool) -> Result<(), Error> {
-        let message = RouteNetlinkMessage::NewRoute(over(device, six));
+    pub fn default_route(&self, device: u32, family: Family) -> Result<(), Error> {
+        let message = RouteNetlinkMessage::NewRoute(over(device, family));
         self.request(message, NLM_F_CREATE | NLM_F_REPLACE, "default route")
     }
 
@@ -163,12 +165,14 @@ impl Netlink {
 }
 
 /// A default route over a device, without a router.
-fn over(device: u32, six: bool) -> RouteMessage {
+fn over(device: u32, family: Family) -> RouteMessage {
     let mut message = RouteMessage::default();
-    message.header.address_family = if six { AddressFamily::Inet6 } else { AddressFamily::Inet };
+    (message.header.address_family, message.header.scope) = match family {
+        Family::Ipv4 => (AddressFamily::Inet, RouteScope::Link),
+        Family::Ipv6 => (AddressFamily::Inet6, RouteScope::Universe),
+    };
     message.header.table = RouteHeader::RT_TABLE_MAIN;
     message.header.protocol = RouteProtocol::Static;
-    message.header.scope = if six { RouteScope::Universe } else { RouteScope::Link };
     message.header.kind = RouteType::Unicast;
     message.attributes = vec![RouteAttribute::Oif(device)];
     message

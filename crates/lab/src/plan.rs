@@ -7,6 +7,7 @@ use super::unheard::Unheard;
 use segue_netsim::queue::Queue;
 use segue_netsim::{LinkConfig, Service};
 use segue_policy::Link;
+use segue_words::lab::{self, Dead, Family, Gateway, Program};
 use std::time::Duration;
 
 /// The longest time for which Linux delays an ACK.
@@ -67,48 +68,6 @@ pub enum Kind {
     Mbb,
     /// Break before make: what is on the old link is lost, and for a while there is none.
     Bbm,
-}
-
-/// Directions of a link that go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dead {
-    /// Both at once: the last data and the last ACKs are lost.
-    #[default]
-    Both,
-    /// The downlink; the uplink goes once it has carried all ACKs.
-    DownFirst,
-}
-
-/// Routers before the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gateway {
-    /// None.
-    #[default]
-    None,
-    /// A NAT and a stateful firewall: the server sees another address than the mobile's. IPv4 alone.
-    Nat,
-}
-
-/// Programs that make the flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Program {
-    /// `iperf3 -R`.
-    #[default]
-    Iperf3,
-    /// A file from nginx to curl, compared octet by octet.
-    Nginx,
-    /// 200 octets each 100 ms.
-    Thin,
-}
-
-/// Address families.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Family {
-    /// IPv4
-    #[default]
-    Ipv4,
-    /// IPv6
-    Ipv6,
 }
 
 impl Plan {
@@ -197,16 +156,17 @@ impl Plan {
                 check_link(way).map_err(|problem| Error::Plan(format!("{name}: {problem}")))?;
             }
         }
-        let seconds = |name: &str, value: Duration, most: u64| {
-            if value > Duration::from_secs(most) {
-                return wrong(format!("{name}: {} s; expected at most {most} s", value.as_secs_f64()));
+        for (name, value, range) in [
+            ("warm-up", self.warm_up(), lab::WARM_UP),
+            ("observe", self.observe, lab::OBSERVE),
+            ("disconnect", self.disconnect, lab::DISCONNECT),
+            ("wired", self.wired, lab::WIRED),
+        ] {
+            let [value, most] = [value, Duration::from_nanos(*range.end())].map(|time| time.as_secs_f64());
+            if value > most {
+                return wrong(format!("{name}: {value} s; expected at most {most} s"));
             }
-            Ok(())
-        };
-        seconds("warm-up", self.warm_up(), 600)?;
-        seconds("observe", self.observe, 600)?;
-        seconds("disconnect", self.disconnect, 600)?;
-        seconds("wired", self.wired, 10)?;
+        }
         if self.uplink_outlives() > Duration::ZERO && self.uplink_outlives() >= self.disconnect {
             return wrong(format!(
                 "the uplink goes {} s after the downlink; expected a longer disconnection",
@@ -217,22 +177,25 @@ impl Plan {
             return wrong("a NAT of IPv6; expected IPv4".into());
         }
         for (name, share) in [("lost-icmp", self.unheard.icmp), ("lost-messages", self.unheard.first)] {
-            if !(0.0..=1.0).contains(&share) {
+            if !lab::LOST.contains(&share) {
                 return wrong(format!("{name} = {share}; expected a share from 0 to 1"));
             }
         }
         if self.senders.is_empty() {
             return wrong("no senders; expected at least one".into());
         }
-        for (name, value, most) in
-            [("flows", self.flows, 100), ("runs", self.runs, 10_000), ("parallel", self.parallel, 64)]
-        {
-            if !(1..=most).contains(&value) {
-                return wrong(format!("{name} = {value}; expected 1 to {most}"));
+        for (name, value, range) in [
+            ("flows", self.flows, lab::FLOWS),
+            ("runs", self.runs, lab::RUNS),
+            ("parallel", self.parallel, 1..=64),
+        ] {
+            if !range.contains(&value) {
+                return wrong(format!("{name} = {value}; expected {} to {}", range.start(), range.end()));
             }
         }
-        if !(self.told_rate > 0.0 && self.told_rate.is_finite()) {
-            return wrong(format!("told-rate = {}; expected a factor above 0", self.told_rate));
+        if !lab::TOLD_RATE.contains(&self.told_rate) {
+            let (rate, range) = (self.told_rate, lab::TOLD_RATE);
+            return wrong(format!("told-rate = {rate}; expected {} to {}", range.start(), range.end()));
         }
         Ok(())
     }
@@ -291,6 +254,13 @@ mod tests {
             plan.check().unwrap_err().to_string()
         };
         assert!(error(&|plan| plan.flows = 0).contains("flows = 0"));
+        assert!(error(&|plan| plan.flows = 65).contains("flows = 65; expected 1 to 64"));
+        assert!(error(&|plan| plan.runs = 1001).contains("runs = 1001; expected 1 to 1000"));
+        assert!(error(&|plan| plan.disconnect = Duration::from_secs(301)).contains("disconnect: 301 s"));
+        assert!(
+            error(&|plan| plan.wired = Duration::from_secs(2)).contains("wired: 2 s; expected at most 1 s")
+        );
+        assert!(error(&|plan| plan.told_rate = 1001.0).contains("told-rate = 1001; expected 0.001 to 1000"));
         assert!(error(&|plan| plan.new = link(0, 1)).contains("new: a rate of 0"));
         assert!(error(&|plan| plan.old.up.queue = Queue::DropTail(Some(0))).contains("old: a queue of 0"));
         assert!(error(&|plan| plan.old = link(6400, 10_000_001)).contains("old: a delay of 10.000001 s"));

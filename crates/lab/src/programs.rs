@@ -7,10 +7,11 @@ use super::child::Child;
 use super::host::Role;
 use super::hosts::Hosts;
 use super::page::{AT_A_TIME, Page};
-use super::plan::Program;
 use super::traffic;
+use segue_words::lab::{Family, Program};
 use serde::Deserialize;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,9 +47,9 @@ pub struct Download {
 }
 
 /// The server's place in a URL.
-fn host(six: bool) -> String {
-    let address = Role::Server.address(six);
-    if six { format!("[{address}]:{HTTP_PORT}") } else { format!("{address}:{HTTP_PORT}") }
+fn host(family: Family) -> String {
+    let address = Role::Server.address(family);
+    SocketAddr::new(address, HTTP_PORT).to_string()
 }
 
 impl Download {
@@ -62,16 +63,16 @@ impl Download {
         hosts: Hosts<'_>,
         program: Program,
         flows: u32,
-        six: bool,
+        family: Family,
         seconds: Option<u32>,
         bulk: Option<&Path>,
     ) -> Result<Self, Error> {
-        let address = Role::Server.address(six);
-        let family = if six { "-6" } else { "-4" };
+        let address = Role::Server.address(family);
+        let version = format!("-{family}");
         match (program, bulk) {
             (Program::Nginx, Some(bulk)) => {
                 let server = nginx(hosts, bulk.parent().unwrap_or(Path::new("/")), "")?;
-                let url = format!("http://{}/bulk", host(six));
+                let url = format!("http://{}/bulk", host(family));
                 let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*", &url];
                 let clients =
                     (0..flows).map(|flow| hosts.start(Role::Mobile, &format!("curl-{flow}"), "curl", &args));
@@ -83,7 +84,7 @@ impl Download {
                 let server = hosts.serve(
                     "iperf3-server",
                     "iperf3",
-                    &["-s", "-1", "-J", family, "-p", &port],
+                    &["-s", "-1", "-J", &version, "-p", &port],
                     &[IPERF3_PORT],
                 )?;
                 let (flows, seconds, address) =
@@ -100,13 +101,13 @@ impl Download {
     ///
     /// # Errors
     /// A program is missing, ends at once or does not listen.
-    pub fn page(hosts: Hosts<'_>, count: u32, six: bool, page: &Page) -> Result<Self, Error> {
+    pub fn page(hosts: Hosts<'_>, count: u32, family: Family, page: &Page) -> Result<Self, Error> {
         let server = nginx(hosts, page.folder(), "keepalive_timeout 0;")?;
         let most = AT_A_TIME.to_string();
         let (mut clients, mut folders) = (Vec::new(), Vec::new());
         for client in 0..count {
             let folder = hosts.folder.join(format!("came-{client}"));
-            let orders = page.orders(&folder, &host(six))?.to_string_lossy().into_owned();
+            let orders = page.orders(&folder, &host(family))?.to_string_lossy().into_owned();
             let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*"];
             let more = ["--parallel", "--parallel-immediate", "--parallel-max", &most, "--config", &orders];
             let args = [&args[..], &more].concat();
@@ -122,11 +123,11 @@ impl Download {
     ///
     /// # Errors
     /// It ends at once or does not listen.
-    pub fn thin(hosts: Hosts<'_>, end: &[String], flows: u32, six: bool) -> Result<Self, Error> {
+    pub fn thin(hosts: Hosts<'_>, end: &[String], flows: u32, family: Family) -> Result<Self, Error> {
         let [program, words @ ..] = end else {
             return Err(Error::Plan("thin flows without a program; expected its words".into()));
         };
-        let (address, count) = (Role::Server.address(six).to_string(), flows.to_string());
+        let (address, count) = (Role::Server.address(family).to_string(), flows.to_string());
         let args = |what| {
             let words = words.iter().map(String::as_str);
             words.chain([what, address.as_str(), count.as_str()]).collect::<Vec<_>>()

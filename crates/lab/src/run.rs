@@ -3,24 +3,24 @@
 use super::Error;
 use super::Nanos;
 use super::access_link::{AccessLink, mean_kbps};
-use super::bulk::write_bulk;
+use super::bulk::{room_for, write_bulk};
 use super::child::installed;
 use super::ends::Attach;
-use super::freezer::Freezer;
 use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
 use super::measures::{BULK, Frame, measure};
 use super::path::{Switch, Which};
-use super::plan::{Family, Gateway, Kind, Plan, Program};
+use super::plan::{Kind, Plan};
 use super::prefix::prefix;
 use super::programs::{Download, Said};
-use super::punctual::{Punctual, Rank};
 use super::record::{Exactness, RunRecord};
 use super::segue;
 use super::sender_kind::SenderKind;
+use super::session::{LOOK, Left, Session};
 use super::sweep::sweep;
 use rand_core::{RngCore, SeedableRng};
+use segue_words::lab::{self, Gateway, Program};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -38,8 +38,6 @@ const ROUND_TRIPS: u32 = 6;
 const BEGIN: Duration = Duration::from_secs(20);
 /// No data packet by so much after that: none comes.
 const NEVER: Duration = Duration::from_secs(600);
-/// How often a waiting run looks whether all is well.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Progress of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +66,7 @@ pub fn run_with(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<RunRecord>, Error> {
     plan.check()?;
+    let served = served(plan)?;
     prepared(match plan.program {
         Program::Iperf3 => &["iperf3", "setpriv"],
         Program::Nginx => &["nginx", "curl", "setpriv"],
@@ -78,11 +77,13 @@ pub fn run_with(
     sweep();
     let folder = tempfile::Builder::new().prefix(&prefix()).tempdir();
     let folder = folder.map_err(Error::system("a folder for the laboratories"))?;
-    let bulk = match plan.program {
-        Program::Iperf3 | Program::Thin => None,
-        Program::Nginx => {
+    let bulk = match served {
+        None => None,
+        Some(octets) => {
+            // Each laboratory's clients get what the links carry.
+            room_for(folder.path(), octets.saturating_mul(1 + at_once(plan)))?;
             let path = folder.path().join("bulk");
-            write_bulk(&path, most_bytes(plan))?;
+            write_bulk(&path, octets)?;
             Some(path)
         }
     };
@@ -189,6 +190,28 @@ fn lasts(plan: &Plan) -> Duration {
     flowing(plan) + BEGIN + plan.warm_up() + Duration::from_secs(1) + plan.outage() + plan.observe
 }
 
+/// Octets of the file that nginx serves, if it is the program.
+fn served(plan: &Plan) -> Result<Option<u64>, Error> {
+    if plan.program != Program::Nginx {
+        return Ok(None);
+    }
+    let octets = most_bytes(plan);
+    if octets > *lab::FILE.end() {
+        return Err(Error::Plan(format!(
+            "program = nginx: the links carry a file of {:.1} GB in a run; expected at most {} GB: slower links, a \
+             shorter time, or iperf3",
+            octets as f64 / 1e9,
+            lab::FILE.end() / 1_000_000_000
+        )));
+    }
+    Ok(Some(octets))
+}
+
+/// Laboratories that run at the same time.
+pub(super) fn at_once(plan: &Plan) -> u64 {
+    u64::from(plan.parallel).min(u64::from(plan.runs) * plan.senders.len() as u64)
+}
+
 /// More than both links can carry in all that time, so that a flow never runs out of data.
 fn most_bytes(plan: &Plan) -> u64 {
     let kbps = mean_kbps(&plan.old.down).max(mean_kbps(&plan.new.down));
@@ -202,52 +225,39 @@ pub(super) fn instant(seed: u64, round: u32) -> Nanos {
 }
 
 fn one(
-    mut lab: Laboratory,
+    lab: Laboratory,
     plan: &Plan,
     sender: &SenderKind,
     round: u32,
     bulk: Option<&Path>,
     stop: &AtomicBool,
 ) -> Result<RunRecord, Error> {
-    let six = plan.family == Family::Ipv6;
-    let mut freezer = Freezer::of(sender, lab.mobile())?;
-    // Its programs inherit it.
-    let punctual = Punctual::of(Rank::Program);
-    let mut download = match plan.program {
-        Program::Thin => Download::thin(lab.hosts(), &plan.end, plan.flows, six)?,
-        program => Download::start(lab.hosts(), program, plan.flows, six, None, bulk)?,
+    let mut session = Session::begin(lab, sender, stop)?;
+    let hosts = session.lab().hosts();
+    let download = match plan.program {
+        Program::Thin => Download::thin(hosts, &plan.end, plan.flows, plan.family)?,
+        program => Download::start(hosts, program, plan.flows, plan.family, None, bulk)?,
     };
-    let mut wait = Wait { lab: &mut lab, download: &mut download, stop, breaks: false, gave_up: false };
+    let mut flows = Flows { download, breaks: false, gave_up: false };
 
-    let start = wait.first_bulk(flowing(plan) + NEVER)?;
+    let start = first_bulk(&session, &mut flows, flowing(plan) + NEVER)?;
     let warm_up = plan.warm_up().as_nanos() as Nanos;
     let down = warm(plan, start) + warm_up + instant(plan.seed, round);
     let up = down + plan.outage().as_nanos() as Nanos;
     let end = up + plan.observe.as_nanos() as Nanos;
-    // This host sees the old link end when its uplink ends.
     let uplink_down = down + plan.uplink_outlives().as_nanos() as Nanos;
     let seed = plan.seed ^ (u64::from(round) << 32);
-    wait.lab.emulator().lose(plan.unheard, seed);
+    session.lab().emulator().lose(plan.unheard, seed);
     let switch = Switch { uplink_down, ..Switch::new(down, up, plan.kind == Kind::Bbm) };
-    wait.lab.emulator().schedule(switch);
-    if let Some(freezer) = &mut freezer {
-        wait.until(freezer.closes(&switch))?;
-        freezer.close(wait.lab, Which::Old, &switch)?;
-    }
-    wait.until(uplink_down)?;
-    if plan.kind == Kind::Bbm {
-        wait.lab.lose(Which::Old)?;
-    }
-    let server = wait.download.server_id();
+    session.lab().emulator().schedule(switch);
+    session.leave(Which::Old, &switch, &mut || flows.look())?;
+    let server = flows.download.server_id();
     let counted = kernel_counters::read(server)?;
-    wait.breaks = true;
-    wait.until(up)?;
-    let notified = wait.lab.complete(Which::New, plan.notices.then(|| plan.notice(up)))?;
-    if let Some(freezer) = &mut freezer {
-        freezer.open(Which::Old)?;
-    }
-    wait.until(end)?;
-    let gave_up = wait.gave_up;
+    flows.breaks = true;
+    let notice = plan.notices.then(|| plan.notice(up));
+    let notified = session.arrive(Which::New, &switch, notice, &mut || flows.look())?;
+    session.until(end, &mut || flows.look())?;
+    let Flows { download, gave_up, .. } = flows;
     let (kernel, programs) = if gave_up {
         drop(download);
         (BTreeMap::new(), Said::default())
@@ -255,16 +265,8 @@ fn one(
         let counted_now = kernel_counters::read(server)?;
         (kernel_counters::growth(&counted, &counted_now), download.finish()?)
     };
-    drop(punctual);
-    drop(freezer);
-    let notified = lab.end_agent()?.unwrap_or(notified);
-    let ends = lab.ends.take();
-    let sender_counters = ends.map(super::ends::Ends::finish).transpose()?.unwrap_or_default();
-    let (emulator, drops) = lab.close()?;
-    let taken = emulator.stop()?;
-    if drops > 0 {
-        return Err(Error::Overloaded { drops });
-    }
+    let Left { notified: of_agent, sender_counters, emulator: taken } = session.finish()?;
+    let notified = of_agent.or(notified).unwrap_or_default();
 
     let frame = Frame {
         start,
@@ -299,57 +301,37 @@ fn one(
     Ok(record)
 }
 
-/// A run that waits, and looks meanwhile whether it still makes sense.
-struct Wait<'a> {
-    lab: &'a mut Laboratory,
-    download: &'a mut Download,
-    stop: &'a AtomicBool,
+/// The flows of a run, which goes on to its end whatever becomes of them.
+struct Flows {
+    download: Download,
     /// From T on a connection may be given up.
     breaks: bool,
     gave_up: bool,
 }
 
-impl Wait<'_> {
-    fn look(&mut self) -> Result<(), Error> {
-        interrupt::check()?;
-        if self.stop.load(Ordering::Acquire) {
-            return Err(Error::Interrupted);
-        }
-        self.lab.check()?;
+impl Flows {
+    fn look(&mut self) -> Result<bool, Error> {
         match self.download.check() {
             Err(error) if self.breaks && error.is_given_up() => self.gave_up = true,
             other => other?,
         }
-        Ok(())
+        Ok(false)
     }
+}
 
-    fn until(&mut self, at: Nanos) -> Result<(), Error> {
-        loop {
-            self.look()?;
-            let left = self.lab.clock.until(at);
-            if left.is_zero() {
-                return Ok(());
-            }
-            std::thread::sleep(left.min(LOOK));
+fn first_bulk(session: &Session<'_>, flows: &mut Flows, wait: Duration) -> Result<Nanos, Error> {
+    let lab = session.lab();
+    let limit = lab.clock.now() + wait.as_nanos() as Nanos;
+    loop {
+        if let Some(at) = lab.emulator().first_bulk() {
+            return Ok(at);
         }
-    }
-
-    fn first_bulk(&mut self, wait: Duration) -> Result<Nanos, Error> {
-        let limit = self.lab.clock.now() + wait.as_nanos() as Nanos;
-        loop {
-            if let Some(at) = self.lab.emulator().first_bulk() {
-                return Ok(at);
-            }
-            let left = self.lab.clock.until(limit);
-            if left.is_zero() {
-                return Err(Error::Timeout {
-                    seconds: wait.as_secs_f64(),
-                    what: "the first data packet".into(),
-                });
-            }
-            let next = self.lab.clock.now() + (left.min(LOOK)).as_nanos() as Nanos;
-            self.until(next)?;
+        let left = lab.clock.until(limit);
+        if left.is_zero() {
+            return Err(Error::Timeout { seconds: wait.as_secs_f64(), what: "the first data packet".into() });
         }
+        let next = lab.clock.now() + (left.min(LOOK)).as_nanos() as Nanos;
+        session.until(next, &mut || flows.look())?;
     }
 }
 
@@ -366,6 +348,20 @@ mod tests {
         (plan.runs, plan.parallel) = (4, 2);
         let policies = each_run(&plan, &mut |_| {}, &|_, _, _| Ok(is_ordinary())).expect("it runs");
         assert_eq!(policies, [true; 4]);
+    }
+
+    #[test]
+    fn nginx_serves_no_file_that_no_disk_holds() {
+        let link = AccessLink::constant(1_000_000, 5_000, None);
+        let mut plan = Plan::new(link.clone(), link, vec![SenderKind::builtin("cubic", None)]);
+        plan.warm_up = Some(Duration::from_secs(5));
+        assert_eq!(served(&plan).expect("no file"), None);
+        plan.program = Program::Nginx;
+        // 0.56 s + 20 s + 5 s + 1 s + 10 s of 125 MB/s, half as much again, and a MiB.
+        assert_eq!(served(&plan).expect("a file"), Some(6_855_000_000 + (1 << 20)));
+        plan.observe = Duration::from_secs(600);
+        let said = served(&plan).expect_err("117 GB").to_string();
+        assert!(said.contains("a file of 117.5 GB") && said.contains("at most 10 GB"), "{said}");
     }
 
     #[test]

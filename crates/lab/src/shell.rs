@@ -8,7 +8,9 @@ use super::child::Child;
 use super::emulator::Clock;
 use super::host::Role;
 use super::hosts::Hosts;
+use super::interrupt;
 use super::{Nanos, child::Place};
+use segue_words::lab::Family;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -24,12 +26,14 @@ const PORT: u16 = 2222;
 const TYPING: Duration = Duration::from_millis(200);
 /// How often the typist looks at the screen.
 const LOOK: Duration = Duration::from_millis(1);
+/// More than a busy machine takes to make a pair of keys.
+const KEY_GENERATION: Duration = Duration::from_secs(300);
 /// The key that is typed: nothing that a terminal takes for a command.
 const KEY: u8 = b'x';
 /// Prints the same, as often.
 const PRINTER: &str = "while printf x; do sleep 0.2; done";
-/// sshd begins as root and leaves its rights there.
-const PRIVILEGE_SEPARATION: &str = "/run/sshd";
+/// sshd begins as root and leaves its rights in /run/sshd, which many machines lack. So it gets a /run of its own.
+const OWN_RUN: &str = "mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && exec \"$0\" \"$@\"";
 
 /// A keystroke and its echo, ns of the laboratory's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +55,14 @@ pub struct Shell {
 }
 
 /// Programs that a session needs.
-pub const PROGRAMS: [&str; 4] = ["sshd", "ssh", "ssh-keygen", "setpriv"];
+pub const PROGRAMS: [&str; 5] = ["sshd", "ssh", "ssh-keygen", "setpriv", "unshare"];
 
 impl Shell {
     /// Starts sshd and logs in. `types`: somebody types; else the server prints.
     ///
     /// # Errors
     /// A program is missing, or does not start.
-    pub fn start(hosts: Hosts<'_>, six: bool, clock: Clock, types: bool) -> Result<Self, Error> {
+    pub fn start(hosts: Hosts<'_>, family: Family, clock: Clock, types: bool) -> Result<Self, Error> {
         let folder = hosts.folder;
         let place = Place { cgroup: &hosts.cgroups.server, folder };
         for name in ["host", "user"] {
@@ -70,11 +74,11 @@ impl Shell {
             "authorized_keys",
             &fs::read_to_string(folder.join("user.pub")).map_err(unread(folder))?,
         )?;
-        fs::create_dir_all(PRIVILEGE_SEPARATION).map_err(Error::system(PRIVILEGE_SEPARATION))?;
         // By its whole path, as it wants to be called: it starts itself anew for each session.
         let sshd = whole_path("sshd")?;
-        let server = hosts.serve("sshd", &sshd, &["-D", "-e", "-f", &config], &[PORT])?;
-        let (address, port) = (Role::Server.address(six).to_string(), PORT.to_string());
+        let words = ["--mount", "sh", "-c", OWN_RUN, &sshd, "-D", "-e", "-f", &config];
+        let server = hosts.serve("sshd", "unshare", &words, &[PORT])?;
+        let (address, port) = (Role::Server.address(family).to_string(), PORT.to_string());
         let identity = folder.join("user").display().to_string();
         let mut args = vec!["-F", "none", "-tt", "-p", &port, "-i", &identity, "-l", "root", "-e", "none"];
         for option in [
@@ -182,10 +186,11 @@ fn key(place: Place<'_>, name: &str) -> Result<(), Error> {
     let path = place.folder.join(name).display().to_string();
     let args = ["-q", "-t", "ed25519", "-N", "", "-f", &path];
     let mut made = Child::start(place, &format!("ssh-keygen-{name}"), "ssh-keygen", &args)?;
-    while !made.ended()? {
-        std::thread::sleep(LOOK);
-    }
-    Ok(())
+    let ended = interrupt::wait(KEY_GENERATION, LOOK, || Ok(made.ended()?.then_some(())))?;
+    ended.ok_or_else(|| Error::Timeout {
+        seconds: KEY_GENERATION.as_secs_f64(),
+        what: "ssh-keygen to end".into(),
+    })
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<String, Error> {

@@ -1,5 +1,5 @@
-//! Removes the remains of laboratories whose process was killed: empty cgroups, folders, and their agents' pins.
-//! Namespaces, devices and programs go away by themselves.
+//! Removes the remains of laboratories whose process was killed: cgroups and what still runs in them, folders, and their
+//! agents' pins. Namespaces, devices and most programs go away by themselves; sshd's sessions do not.
 
 use super::cgroup;
 use super::prefix::PREFIX;
@@ -11,10 +11,7 @@ use std::path::Path;
 pub fn sweep() {
     if let Ok(mount) = cgroup::mount() {
         for path in abandoned(&mount) {
-            for path in [path.join("server"), path.join("mobile"), path] {
-                // Not empty yet: the next one's turn.
-                let _ = fs::remove_dir(path);
-            }
+            cgroup::end(&path);
         }
     }
     for folder in [Some(std::env::temp_dir()), host::bpffs()].into_iter().flatten() {

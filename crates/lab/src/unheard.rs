@@ -89,9 +89,11 @@ mod tests {
         assert!(lost(Direction::Up, 100, 0));
         assert!(!lost(Direction::Down, 110, 0), "an ACK is no data");
         assert!(lost(Direction::Up, 120, 10));
+        assert!(losing.loses(&message(125)), "a message is a packet, too");
+        let mut lost = |direction, at, payload| losing.loses(&packet(direction, at, payload));
         assert!(!lost(Direction::Down, 130, 1));
         assert!(!lost(Direction::Up, 140, 0));
-        assert!(losing.loses(&message(100)) == losing.silent);
+        assert!(!losing.loses(&message(145)), "after the server's data");
     }
 
     #[test]

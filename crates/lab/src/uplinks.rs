@@ -4,6 +4,7 @@
 use super::Error;
 use super::netlink::Netlink;
 use super::path::Which;
+use segue_words::lab::Family;
 
 /// The mobile's devices and default routes.
 pub struct Uplinks {
@@ -15,7 +16,7 @@ impl Uplinks {
     /// The default routes lead over the device of the old link. `netlink`: of the mobile's namespace.
     pub(super) fn over_old(netlink: Netlink, devices: [u32; 2]) -> Result<Self, Error> {
         let uplinks = Self { netlink, devices };
-        uplinks.lead_over(Which::Old, false).map(|()| uplinks)
+        uplinks.lead_over(Which::Old, Family::Ipv4).map(|()| uplinks)
     }
 
     /// A break: the device of this link loses its carrier, and that of the other one has it. The routes stay.
@@ -27,13 +28,17 @@ impl Uplinks {
         self.netlink.carrier(self.devices[link as usize], false)
     }
 
-    /// A handoff has completed: the default routes lead over this link, that of IPv6 (`six`) or of IPv4 first.
+    /// A handoff has completed: the default routes lead over this link, that of `first` first.
     ///
     /// # Errors
     /// A device is gone.
-    pub fn lead_over(&self, link: Which, six: bool) -> Result<(), Error> {
+    pub fn lead_over(&self, link: Which, first: Family) -> Result<(), Error> {
         let device = self.devices[link as usize];
-        self.netlink.default_route(device, six)?;
-        self.netlink.default_route(device, !six)
+        let second = match first {
+            Family::Ipv4 => Family::Ipv6,
+            Family::Ipv6 => Family::Ipv4,
+        };
+        self.netlink.default_route(device, first)?;
+        self.netlink.default_route(device, second)
     }
 }

@@ -1,12 +1,11 @@
 //! The two hosts side by side: a veth pair and no emulator, so that what limits a flow is the machine.
 
-use super::Error;
 use super::host::{DEVICE, Host, Role, SenderSettings};
 use super::namespace::Namespace;
 use super::netlink::Netlink;
+use super::{Error, interrupt};
 use nix::net::if_::if_nametoindex;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// More than a busy machine takes.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -35,12 +34,7 @@ pub fn hosts(settings: &SenderSettings<'_>) -> Result<[Host; 2], Error> {
 /// Waits until packets may leave. The kernel notices a carrier in a task of its own, and drops what is sent before.
 pub(super) fn carrier_is_known() -> Result<(), Error> {
     let index = if_nametoindex(DEVICE).map_err(Error::system("index of a veth device"))?;
-    let (netlink, begun) = (Netlink::open()?, Instant::now());
-    while !netlink.is_up(index)? {
-        if begun.elapsed() > LIMIT {
-            return Err(Error::Fault(format!("a veth device has no carrier after {} s", LIMIT.as_secs())));
-        }
-        sleep(Duration::from_millis(1));
-    }
-    Ok(())
+    let netlink = Netlink::open()?;
+    let up = interrupt::wait(LIMIT, Duration::from_millis(1), || Ok(netlink.is_up(index)?.then_some(())))?;
+    up.ok_or_else(|| Error::Fault(format!("a veth device has no carrier after {} s", LIMIT.as_secs())))
 }

@@ -4,10 +4,12 @@ mod laboratory;
 
 use laboratory::{in_laboratory, link};
 use segue_kernel::sender::{Around, Policy};
-use segue_lab::drive::{Drive, DriveRecord, Load, drive};
+use segue_lab::drive::{Drive, DriveRecord, drive};
 use segue_lab::shell::Keystroke;
-use segue_lab::{Error, Kind, NoticeBy, Plan, Segue, SenderKind, cgroup};
-use std::time::Duration;
+use segue_lab::{Error, Kind, Load, NoticeBy, Plan, Segue, SenderKind, cgroup, sweep};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn etcp() -> SenderKind {
     let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
@@ -177,6 +179,53 @@ fn what_a_server_prints_is_shown_across_handoffs() {
             // The way by the new link.
             assert!(record.first_echoes()[0].is_some_and(|first| first >= Duration::from_millis(40)));
         }
+    });
+}
+
+/// Not a test by itself: the process that is killed under a session.
+#[test]
+#[ignore = "a part of other tests"]
+fn typist() {
+    if std::env::var_os("SEGUE_TEST_TYPIST").is_some() {
+        let mut plan = plan(&[600, 1], Load::Typing);
+        plan.plan.senders.truncate(1);
+        drop(drive(&plan, &mut |_| {}));
+    }
+}
+
+/// Processes on the server of a laboratory of `owner`.
+fn on_the_server(owner: u32) -> Vec<String> {
+    let server =
+        format!("{}/segue-lab-{owner}-0/server/cgroup.procs", cgroup::mount().expect("cgroup2").display());
+    let all = std::fs::read_to_string(server).unwrap_or_default();
+    all.lines().map(str::to_owned).collect()
+}
+
+/// sshd's sessions outlive it, and it wants a folder in /run.
+#[test]
+#[ignore = "needs lab ssh"]
+fn a_killed_session_leaves_nothing_after_a_sweep() {
+    in_laboratory(|| {
+        let folder = Path::new("/run/sshd");
+        let before = folder.exists();
+        let mut command = Command::new(std::env::current_exe().expect("a test"));
+        command.args(["--ignored", "--exact", "typist"]).env("SEGUE_TEST_TYPIST", "1").stdout(Stdio::null());
+        let mut process = command.spawn().expect("it starts");
+        let (owner, limit) = (process.id(), Instant::now() + Duration::from_secs(600));
+        // The listener, the session's two and what shows the keys.
+        while on_the_server(owner).len() < 4 {
+            assert!(Instant::now() < limit, "no session: {:?}", on_the_server(owner));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        process.kill().expect("it is ours");
+        process.wait().expect("it is ours");
+        // sshd itself gives a dead session up after six minutes.
+        let limit = Instant::now() + Duration::from_secs(180);
+        while !on_the_server(owner).is_empty() {
+            sweep::sweep();
+            assert!(Instant::now() < limit, "left on the server: {:?}", on_the_server(owner));
+        }
+        assert_eq!(folder.exists(), before, "{}", folder.display());
     });
 }
 

@@ -8,7 +8,7 @@ use segue_kernel::sender::{Around, Policy};
 use segue_lab::bulk::write_bulk;
 use segue_lab::path::Switch;
 use segue_lab::programs::Download;
-use segue_lab::{Laboratory, NoticeBy, Plan, Program, Segue, SenderKind};
+use segue_lab::{Family, Laboratory, NoticeBy, Plan, Program, Segue, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -23,8 +23,8 @@ fn flap(scheme: &str, bulk: &Path) {
     let sender = SenderKind::Aware { name: scheme.into(), segue, notice_by: NoticeBy::Laboratory };
     let plan = Plan::new(link(6400, 9, None), link(3200, 20, None), vec![sender.clone()]);
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
-    let mut download =
-        Download::start(lab.hosts(), Program::Nginx, 1, false, None, Some(bulk)).expect("the programs start");
+    let mut download = Download::start(lab.hosts(), Program::Nginx, 1, Family::Ipv4, None, Some(bulk))
+        .expect("the programs start");
     let until = Instant::now() + Duration::from_secs(600);
     while lab.emulator().first_bulk().is_none() {
         assert!(Instant::now() < until, "{scheme}: nothing is sent");

@@ -12,7 +12,7 @@ use segue_kernel::mobile::{self, Mobile};
 use segue_kernel::sender::{Around, Options, Policy, attach, detach, status};
 use segue_lab::bulk::write_bulk;
 use segue_lab::programs::Download;
-use segue_lab::{Error, Laboratory, Plan, Program, SenderKind};
+use segue_lab::{Error, Family, Laboratory, Plan, Program, SenderKind};
 use segue_policy::Link;
 use std::fs;
 use std::path::Path;
@@ -130,8 +130,8 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
         }
         daemon
     });
-    let download =
-        Download::start(stage.lab.hosts(), Program::Nginx, 1, false, None, Some(bulk)).expect("programs");
+    let download = Download::start(stage.lab.hosts(), Program::Nginx, 1, Family::Ipv4, None, Some(bulk))
+        .expect("programs");
     stage.lives(&what);
     let mut daemon = running.take().unwrap_or_else(|| stage.daemon(mode));
     thread::sleep(after);
@@ -208,7 +208,7 @@ fn hosts_that_disappear_under_an_attached_sender() {
         write_bulk(&bulk, 64 << 20).expect("a file");
         let stage = Stage::new("n");
         stage.attach();
-        let download = Download::start(stage.lab.hosts(), Program::Nginx, 1, false, None, Some(&bulk))
+        let download = Download::start(stage.lab.hosts(), Program::Nginx, 1, Family::Ipv4, None, Some(&bulk))
             .expect("programs");
         stage.lives("attached");
         kill(Pid::from_raw(download.server_id() as i32), Signal::SIGKILL).expect("it is ours");

@@ -7,7 +7,7 @@ use segue_kernel::mobile::{Mobile, Options, attach};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_lab::host::Role;
-use segue_lab::{Kind, NoticeBy, Plan, RunRecord, Segue, SenderKind, run_with};
+use segue_lab::{Family, Kind, NoticeBy, Plan, RunRecord, Segue, SenderKind, run_with};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
 use std::collections::BTreeMap;
@@ -146,7 +146,7 @@ impl Beside {
 
     fn fetch() -> Self {
         Self::start(|over| {
-            let to = SocketAddr::new(Role::Server.address(false), PORT);
+            let to = SocketAddr::new(Role::Server.address(Family::Ipv4), PORT);
             // The link begins to carry only when both ends are attached.
             let mut stream = TcpStream::connect_timeout(&to, Duration::from_secs(20)).expect("it connects");
             stream.set_read_timeout(Some(Duration::from_millis(100))).expect("a socket");

@@ -8,14 +8,15 @@ use segue_kernel::tunnel::{Outer, WireGuard};
 use segue_lab::child::Child;
 use segue_lab::host::Role;
 use segue_lab::path::{Direction, Switch};
-use segue_lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, Segue, SenderKind};
+use segue_lab::{Error, Family, Kind, Laboratory, Nanos, NoticeBy, Plan, Segue, SenderKind};
 use std::io::Write;
+use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const MS: Nanos = 1_000_000;
-const PORT: &str = "51820";
+const PORT: u16 = 51820;
 const INNER: [&str; 2] = ["10.99.0.1", "10.99.0.2"];
 
 /// Runs a program here; what it prints.
@@ -55,7 +56,7 @@ impl Drop for End {
 }
 
 /// A tunnel between the hosts, over the laboratory's link; ends with its programs.
-fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>, Error> {
+fn tunnel(lab: &Laboratory, family: Family, wire_guard: WireGuard) -> Result<Vec<End>, Error> {
     let private = [said("wg", &["genkey"], "")?, said("wg", &["genkey"], "")?];
     let public = [said("wg", &["pubkey"], &private[0])?, said("wg", &["pubkey"], &private[1])?];
     let mut programs = Vec::new();
@@ -63,14 +64,11 @@ fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>
         [(Role::Server, lab.server()), (Role::Mobile, lab.mobile())].into_iter().enumerate()
     {
         // Its socket is in a folder of the whole machine.
-        let device = format!("sgw{}_{place}{}", std::process::id(), u8::from(six));
+        let device = format!("sgw{}_{place}{}", std::process::id(), family);
         let program = lab.hosts().start(role, &device, "wireguard-go", &["-f", &device])?;
         programs.push(End { _program: program, device: device.clone() });
         let (mtu, other) = (wire_guard.mtu.to_string(), 1 - place);
-        let endpoint = match six {
-            false => format!("{}:{PORT}", role.other().address(false)),
-            true => format!("[{}]:{PORT}", role.other().address(true)),
-        };
+        let endpoint = SocketAddr::new(role.other().address(family), PORT).to_string();
         host.namespace.within(|| {
             let known = || said("wg", &["show", &device], "").is_ok();
             // `wg` asks the kernel, which has no WireGuard, as long as the program has no socket yet.
@@ -78,8 +76,16 @@ fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>
             while !known() && Instant::now() < limit {
                 sleep(Duration::from_millis(20));
             }
-            let words =
-                ["set", &device, "private-key", "/dev/stdin", "listen-port", PORT, "peer", &public[other]];
+            let words = [
+                "set",
+                &device,
+                "private-key",
+                "/dev/stdin",
+                "listen-port",
+                &PORT.to_string(),
+                "peer",
+                &public[other],
+            ];
             let words = [&words[..], &["allowed-ips", "10.99.0.0/24", "endpoint", &endpoint]].concat();
             said("wg", &words, &private[place])?;
             said("ip", &["address", "add", &format!("{}/24", INNER[place]), "dev", &device], "")?;
@@ -93,8 +99,8 @@ fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>
 #[ignore = "needs lab wireguard"]
 fn a_notice_inside_tells_of_the_outer_link() {
     in_laboratory(|| {
-        for (six, outer) in [(false, Outer::Ipv4), (true, Outer::Ipv6)] {
-            let (first, octets) = outage(six, WireGuard { outer, mtu: 1420 });
+        for (family, outer) in [(Family::Ipv4, Outer::Ipv4), (Family::Ipv6, Outer::Ipv6)] {
+            let (first, octets) = outage(family, WireGuard { outer, mtu: 1420 });
             eprintln!("{outer:?}: first data {} us after link-up, {octets} octets in a second", first / 1000);
         }
     });
@@ -104,8 +110,8 @@ fn a_notice_inside_tells_of_the_outer_link() {
 #[ignore = "a measurement: make measure"]
 fn a_flow_inside_goes_on_at_once_and_fills_the_new_link() {
     in_laboratory(|| {
-        for (six, outer) in [(false, Outer::Ipv4), (true, Outer::Ipv6)] {
-            let (first, octets) = outage(six, WireGuard { outer, mtu: 1420 });
+        for (family, outer) in [(Family::Ipv4, Outer::Ipv4), (Family::Ipv6, Outer::Ipv6)] {
+            let (first, octets) = outage(family, WireGuard { outer, mtu: 1420 });
             assert!(first < 60 * MS, "{} us", first / 1000);
             // In the second after a round trip the new link is nearly full: 800 kB, of the old one's rate it would be 200.
             assert!(octets > 500_000, "{octets}");
@@ -122,14 +128,14 @@ fn received(lab: &Laboratory) -> u64 {
 }
 
 /// How long after link-up data come, and how many octets arrive in the second after the round trip.
-fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
+fn outage(family: Family, wire_guard: WireGuard) -> (Nanos, usize) {
     let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
     let segue = Segue { policy, around: Around::Cubic, icmp: false };
     let sender = SenderKind::Aware { name: "etcp-v1".into(), segue, notice_by: NoticeBy::Laboratory };
     let mut plan = Plan::new(link(1600, 40, None), link(6400, 9, None), vec![sender.clone()]);
     plan.kind = Kind::Bbm;
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
-    let _tunnel = tunnel(&lab, six, wire_guard).expect("a tunnel");
+    let _tunnel = tunnel(&lab, family, wire_guard).expect("a tunnel");
     let words = ["-s", "-1", "-p", "5201"];
     let server = lab.hosts().serve("iperf3-server", "iperf3", &words, &[5201]).expect("it listens");
     let words = ["-c", INNER[0], "-p", "5201", "-R", "-t", "86400"];

@@ -10,7 +10,7 @@ use segue_lab::access_link::AccessLink;
 use segue_lab::host::{DEVICE, Role};
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate, Switch};
-use segue_lab::{Kind, Laboratory, Nanos, Plan, SenderKind};
+use segue_lab::{Family, Kind, Laboratory, Nanos, Plan, SenderKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
@@ -52,7 +52,7 @@ fn measure(setting: Setting, run: u64) -> Measured {
     let control = folder.path().join("segue").join("agent.sock");
     let text = format!(
         "watch = [\"{}/32\"]\nuploads = \"{}\"\ncgroup = \"{}\"\ncontrol = \"{}\"\n[[link]]\nrate = \"{}kbit\"\ndelay = \"{}ms\"\n",
-        Role::Server.address(false),
+        Role::Server.address(Family::Ipv4),
         setting.uploads,
         lab.cgroups().mobile.display(),
         control.display(),
@@ -77,7 +77,7 @@ fn measure(setting: Setting, run: u64) -> Measured {
         let stop = stop;
         let words = ["-s", "-1", "-p", "5201"];
         let server = lab.hosts().serve("iperf3-server", "iperf3", &words, &[5201]).expect("it listens");
-        let address = Role::Server.address(false).to_string();
+        let address = Role::Server.address(Family::Ipv4).to_string();
         let words = ["-c", &address, "-p", "5201", "-t", "60", "-l", "8k", "-C", "cubic"];
         let client = lab.hosts().start(Role::Mobile, "iperf3-client", "iperf3", &words).expect("it starts");
         // In slow start, in its end, and after it.

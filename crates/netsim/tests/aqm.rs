@@ -151,3 +151,29 @@ fn fq_codel_is_that_of_the_rfc() {
     let expected = [13_429, 383_219_332_573_429, 487_278_501, 61_689, 60_037_680_001, 96_571_164_638_550];
     assert_eq!(digest(link().managed(queue), &mixed), expected);
 }
+
+/// 24, 48 and at last 12 Mbit/s, and a sparse flow: more than CoDel takes away, so that the limits decide.
+fn flood() -> Vec<(Nanos, u32, u16)> {
+    arrivals(&[
+        (500_000, 1500, 0, 30 * SECOND, 0),
+        (500_000, 1500, 5 * SECOND, 30 * SECOND, 1),
+        (20_000_000, 300, 0, 60 * SECOND, 2),
+        (1_000_000, 1500, 40 * SECOND, 60 * SECOND, 3),
+    ])
+}
+
+/// 10,240 packets of all flows together: batches from the head of the fattest (RFC 8290, 4.1.3; `fq_codel_drop`).
+#[test]
+fn a_full_fq_codel_drops_as_linux_does() {
+    let expected =
+        [87_257, 1_794_119_006_392_160, 5_336_540_071, 45_743, 60_139_602_656, 107_218_592_848_772];
+    assert_eq!(digest(link().managed(FqCodel::new(FqCodelConfig::default())), &flood()), expected);
+}
+
+/// 1000 packets, and an arrival beyond is dropped (`codel_qdisc_enqueue`).
+#[test]
+fn a_full_codel_drops_as_linux_does() {
+    let one = flood().into_iter().map(|(at, bytes, _)| (at, bytes, 0)).collect::<Vec<_>>();
+    let expected = [89_642, 1_621_166_005_526_107, 5_381_962_581, 43_358, 60_145_602_656, 98_517_872_171_788];
+    assert_eq!(digest(link().managed(Codel::new(CodelConfig::default())), &one), expected);
+}

@@ -431,8 +431,8 @@ const LINK_TIME: &str = "Where the new link's time went, from completion to the 
      bytes that the mobile had not had (useful) or had had (needless), or idle because data or the last ACKs were under \
      way, because a window was full, because every sender waited for a timer, or for another reason, such as slow \
      start after a timeout.";
-const FLOWS_GO_ON: &str = " With several flows useful time may pass the bound: flows that are done go on beyond their targets until \
-     the slowest is.";
+const FLOWS_GO_ON: &str = " Useful time may pass the bound: a sender sends packets beyond its target while one of the target is \
+     still missing, and with several flows those that are done go on until the slowest is.";
 
 /// One handoff alone, for a page with a frame of its own: counts, and per scheme what happened, in words and pictures.
 pub fn handoff_part(traces: &[SchemeTrace]) -> String {

@@ -13,6 +13,11 @@ pub fn style_sheet() -> String {
 /// zoom of graphs over time.
 pub const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("time.js"));
 
+/// The part that every page needs.
+const FORMS: &str = include_str!("page.js");
+/// The mark of graphs over time, which `time.js` looks for.
+const OVER_TIME: &str = "data-plot=";
+
 /// The heads of all pages, but for style and script.
 pub fn head(title: &str) -> Markup {
     html! {
@@ -51,6 +56,7 @@ pub fn saved(words: &str, name: &str, kind: &str, text: &str) -> Markup {
 
 /// A whole document.
 pub fn page(title: &str, content: Markup) -> String {
+    let script = if content.0.contains(OVER_TIME) { SCRIPT } else { FORMS };
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,7 +66,7 @@ pub fn page(title: &str, content: Markup) -> String {
             }
             body {
                 main { (content) }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(script)) }
             }
         }
     }

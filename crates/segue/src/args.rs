@@ -64,7 +64,7 @@ pub struct BenchArgs {
     pub old: String,
     /// Link after the handoff, in the same words
     pub new: String,
-    /// Schemes; the others are compared with the first
+    /// Schemes, in the order in which they are shown; `compare` compares the others with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = word, default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
     /// How long there is no link in break-before-make; 1s unless given; `compare` takes several

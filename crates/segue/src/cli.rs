@@ -3,7 +3,7 @@
 use crate::args::{LONG_VERSION, VERSION};
 use crate::compare::CompareArgs;
 use crate::diff::DiffArgs;
-use crate::links::TraceLinksArgs;
+use crate::links::{LinksArgs, TraceLinksArgs};
 use crate::measures::MeasuresArgs;
 use crate::repeat::RepeatArgs;
 use crate::schema::SchemaArgs;
@@ -86,7 +86,7 @@ pub enum Command {
     /// Explain a name: a rule, a section of the specification, a scheme, a setting, a measure or a word
     Explain(crate::explain::ExplainArgs),
     /// List the links that have a name, and the words that change a link
-    Links,
+    Links(LinksArgs),
     /// Write what a link can carry over time as two traces in mahimahi's format
     TraceLinks(TraceLinksArgs),
     /// Print what every measure means and how outputs name it

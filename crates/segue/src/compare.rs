@@ -84,6 +84,7 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
         folder: "".as_ref(),
     };
     let comparison = deliver(&plan, &shown, delivery, origin, screen)?;
+    outputs::tell_written(screen, [&to.report], []);
     if on_stdout {
         warn(comparison.groups.iter().flat_map(GroupResult::warnings));
     } else {

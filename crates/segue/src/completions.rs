@@ -123,6 +123,11 @@ fn values(command: &str, argument: &str) -> Vec<String> {
             let today = variants().map(|(name, _, _)| name.to_string());
             PRESETS.iter().map(|(name, _)| name.to_string()).chain(today).collect()
         }
+        "name" if command == "links" => PRESETS
+            .iter()
+            .map(|(name, _)| name.to_string())
+            .chain(variants().map(|(name, ..)| name))
+            .collect(),
         "schemes" => schemes().collect(),
         "stack" => stacks().collect(),
         "name" if command == "schemes" => schemes().chain(stacks()).collect(),
@@ -206,6 +211,7 @@ mod tests {
             (&["segue", "trace", "wlan", "hsdpa", "--schemes", "sack,etcp", ":", "fig1"], &["fig1"]),
             (&["segue", "schemes", "linux-6.12/r"], &["linux-6.12/reno"]),
             (&["segue", "explain", "notice-d"], &["notice-delay"]),
+            (&["segue", "links", "hs"], &["hsdpa"]),
             (&["segue", "help", "repe"], &["repeat"]),
         ] {
             assert_eq!(offered(words), expected, "{words:?}");

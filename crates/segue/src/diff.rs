@@ -58,6 +58,7 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
 /// The whole report as text, for results of these names.
 pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, screen: &Screen) -> String {
     let fitted = |text: String| layout::fitted(&text, screen.width);
+    let [a, b] = [&a, &b].map(|name| shortened(name, screen.width));
     let mut text = fitted(format!("A: {a}\nB: {b}\n"));
     if difference.identical() {
         let rows = difference.pairs.len();
@@ -82,6 +83,17 @@ pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, sc
         text.push_str(&format!("\n{}", legend(screen.width)));
     }
     text
+}
+
+/// A name that is too long for its line, without its beginning: files of a folder differ at their ends.
+fn shortened(name: &str, width: usize) -> String {
+    const MORE: &str = "...";
+    let most = width.saturating_sub("A: ".len());
+    let letters = name.chars().count();
+    match letters.checked_sub(most) {
+        None | Some(0) => name.to_string(),
+        Some(over) => MORE.to_string() + &name.chars().skip(over + MORE.len()).collect::<String>(),
+    }
 }
 
 /// Whether a measure is listed without `--all`. Equal questions have equal answers unless the program changed, so there
@@ -340,6 +352,14 @@ fn plural(count: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        assert_eq!(shortened("results/day-1.json", 80), "results/day-1.json");
+        assert_eq!(shortened("results/day-1.json", 18), "...s/day-1.json");
+        assert_eq!(shortened("results/day-1.json", 21), "results/day-1.json");
+        assert_eq!(shortened("é".repeat(30).as_str(), 23), format!("...{}", "é".repeat(17)));
+    }
 
     #[test]
     fn numbers_are_short_and_differ_where_values_do() {

@@ -43,10 +43,11 @@ pub fn run(
     let of = |option: &Option<String>, word: &Option<OutputWord>| {
         option.clone().or(word.as_ref().map(|word| word.get_ref().clone()))
     };
+    let page = of(&args.results.report, &written.report);
     let ([json, csv, report], on_stdout) = outputs::open([
         ("json", &of(&args.results.json, &written.json)),
         ("csv", &of(&args.results.csv, &written.csv)),
-        ("report", &of(&args.results.report, &written.report)),
+        ("report", &page),
     ])?;
     outputs::origin_needs_csv(args.results.origin, csv.is_some())?;
     for read in read_for(path, file) {
@@ -60,6 +61,7 @@ pub fn run(
     outputs::write_table(csv, CsvOrigin::asked(args.results.origin), provenance, || drive_csv(&rows))?;
     #[cfg(feature = "report")]
     outputs::write(report, || outputs::with_threads(args.threads, || drive_page(plan, &rows, origin)))?;
+    outputs::tell_written(screen, [&page], []);
     if !on_stdout {
         print(&table(plan, &rows, screen.width))?;
     }

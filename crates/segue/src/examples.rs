@@ -96,7 +96,7 @@ pub const EXAMPLES: [(&str, &[&str]); 36] = [
     ("explore", &["segue explore", "segue explore --port 8080 --traces examples/traces"]),
     ("schemes", &["segue schemes", "segue schemes etcp-v1"]),
     ("explain", &["segue explain A2", "segue explain 9.17", "segue explain BDP", "segue explain vs first"]),
-    ("links", &["segue links"]),
+    ("links", &["segue links", "segue links 5g"]),
     ("trace-links", &["segue trace-links leo --out out/leo --length 60s"]),
     ("measures", &["segue measures", "segue measures --markdown"]),
     ("schema", &["segue schema compare", "segue schema trace"]),

@@ -2,7 +2,9 @@
 //! The text is docs/reference/algorithms.md and the tables that the program itself goes by.
 
 mod glossary;
+mod link_words;
 mod markdown;
+mod options;
 
 use crate::args::forgiven;
 use crate::layout::wrapped;
@@ -49,8 +51,8 @@ const FAMILIES: [(&str, &[Rule], &str); 3] =
 /// `segue explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A rule (A1, Fig. 3), section or open point (2.2, 9.17), paper (001), scheme, setting, measure, column (vs first)
-    /// or word of the glossary (BDP). All kinds of names unless given
+    /// A rule (A1, Fig. 3), section (2.2), open point (9.17), paper (001), scheme, setting or measure; also a column (vs
+    /// first), option, link parameter (loss) or term (BDP). All kinds of names unless given
     #[arg(value_name = "NAME", num_args = 0..)]
     pub name: Vec<String>,
 }
@@ -73,7 +75,7 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
         let hint = did_you_mean(&name, names.iter().map(String::as_str));
         return Err(Failure::User(format!(
             "nothing is called `{}`; expected a rule such as A1, a section such as 2.2, a paper such as 001, a scheme, a \
-             setting, a measure, a column or a word of the glossary{hint}",
+             setting, a measure, a column, an option or a word of links or of the glossary{hint}",
             printable(&name)
         )));
     }
@@ -84,9 +86,16 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
 fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let all = [rule(name, screen), numbered(name, screen), scheme(name, screen), setting(name, screen)];
     let of_tables = glossary::heading(name, screen.width);
-    let words =
-        glossary::word(name, screen.width).into_iter().chain(link(name, screen)).chain(mark(name, screen));
-    all.into_iter().flatten().chain(measure(name, screen)).chain(of_tables).chain(words).collect()
+    let words = [glossary::word(name, screen.width), link_words::word(name, screen.width)];
+    let words = words.into_iter().flatten().chain(link(name, screen)).chain(mark(name, screen));
+    let options = options::told(name, screen.width);
+    all.into_iter()
+        .flatten()
+        .chain(measure(name, screen))
+        .chain(of_tables)
+        .chain(words)
+        .chain(options)
+        .collect()
 }
 
 /// Whether a rule's name is the one asked for, or begins with it: `A1` is also `A1, case 2`.
@@ -310,7 +319,21 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
     (!families.is_empty()).then(|| families.iter().map(tell).collect())
 }
 
-fn measure(name: &str, screen: &Screen) -> Option<String> {
+/// A field, a column or a measure; by the last part of its name also those of several fields.
+fn measure(name: &str, screen: &Screen) -> Vec<String> {
+    if let Some(found) = measure_called(name, screen) {
+        return vec![found];
+    }
+    let parts = MEASURES.iter().chain(OPTIONAL).filter(|measure| {
+        measure
+            .name
+            .split_once('.')
+            .is_some_and(|(_, part)| part == name || part.trim_end_matches("_s") == name)
+    });
+    parts.filter_map(|measure| measure_called(measure.name, screen)).collect()
+}
+
+fn measure_called(name: &str, screen: &Screen) -> Option<String> {
     if let Some((_, meaning)) = FIELDS.iter().chain(OPTIONAL_FIELDS).find(|(field, _)| *field == name) {
         return Some(hanging(&format!("Field {name}: "), meaning.trim(), 2, screen.width));
     }
@@ -350,6 +373,8 @@ pub fn names() -> Vec<String> {
         .chain(columns)
         .chain(glossary::headings())
         .chain(glossary::words())
+        .chain(link_words::words())
+        .chain(options::names())
         .chain(PRESETS.iter().map(|(name, _)| name.to_string()))
         .chain(variants().map(|(name, _, _)| name))
         .collect()
@@ -373,6 +398,8 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  marks of statements: [T] of a paper's text, [R] reconstructed, [C] our choice\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
     text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
+    text.push_str("  options and their words, such as notice or in-band\n");
+    text.push_str("  words of links, such as loss: segue links lists them\n");
     let words = glossary::words().collect::<Vec<_>>().join("; ");
     text.push_str(&wrapped("  words of the glossary: ", &words, screen.width));
     text
@@ -437,6 +464,25 @@ mod tests {
         }
         let last = sections().last().map(|section| section.heading.split(' ').next().unwrap_or_default());
         assert!(last.is_some_and(|last| overview(&SCREEN).contains(&format!("0 to {last}, "))), "{last:?}");
+    }
+
+    #[test]
+    fn words_of_tables_links_and_options_are_told() {
+        for (name, parts) in [
+            ("stalled", &["Column stalled of segue compare --traffic: seconds of waiting"][..]),
+            ("late", &["Column late of segue compare --traffic: frames later than 100 ms"]),
+            ("kept", &["Measure neighbours.kept (times that without the handoff): "]),
+            ("useful", &["Measure new_link_s.useful (s): it carried bytes"]),
+            ("stall", &["Measure download.stall_s", "Measure page.stall_s"]),
+            ("loss", &["Word of links loss", "loses each packet"]),
+            ("jitter", &["Word of links jitter"]),
+            ("in-band", &["Word in-band of --notice:"]),
+            ("kind", &["Option --kind:"]),
+            ("median", &["Measure transfer_s.median", "Column median of segue compare --traffic"]),
+        ] {
+            let told = told(name).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(parts.iter().all(|part| told.contains(part)), "{name}: {told}");
+        }
     }
 
     #[test]

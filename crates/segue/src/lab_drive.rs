@@ -10,7 +10,8 @@ use segue_export::{Lab, Origin, Provenance, lab_drive_json};
 use segue_files::kind;
 use segue_study::measure::Quartiles;
 use segue_study::numbers::{kilobytes, time};
-use segue_study::{DriveLoad, DriveRow, LabDrive};
+use segue_study::{DriveRow, LabDrive};
+use segue_words::lab::Load;
 use segue_world::Kind;
 
 /// `segue lab drive`.
@@ -60,15 +61,13 @@ pub fn run(args: &LabDriveArgs, origin: &Origin, screen: &Screen) -> Result<(), 
 }
 
 /// Headings of the columns, that of the senders first.
-fn head(load: DriveLoad) -> &'static [&'static str] {
+fn head(load: Load) -> &'static [&'static str] {
     match load {
-        DriveLoad::Bulk => &["sender", "Q1", "median", "Q3", "1 s", "MB"],
-        DriveLoad::File(_) | DriveLoad::Page(_) => {
+        Load::Bulk => &["sender", "Q1", "median", "Q3", "1 s", "MB"],
+        Load::File(_) | Load::Page(_) => {
             &["sender", "Q1", "median", "Q3", "1 s", "done Q1", "done", "done Q3", "intact"]
         }
-        DriveLoad::Typing | DriveLoad::Watching => {
-            &["sender", "echo", "first Q1", "first", "first Q3", "worst"]
-        }
+        Load::Typing | Load::Watching => &["sender", "echo", "first Q1", "first", "first Q3", "worst"],
     }
 }
 
@@ -128,7 +127,7 @@ fn render(plan: &LabDrive, groups: &[(Kind, Vec<DriveRow>)]) -> String {
         text.push('\n');
     }
     let columns = match plan.load {
-        DriveLoad::Typing | DriveLoad::Watching => {
+        Load::Typing | Load::Watching => {
             "echo: from a keystroke to its echo, median, s. first: from link-up to the first echo after it, s; worst: the longest\n\
              of them (inf: there was none)."
         }

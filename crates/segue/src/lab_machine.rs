@@ -5,10 +5,8 @@ use segue_capture::LivePacket;
 use segue_kernel::sender::Policy;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};
-use segue_study::lab_plan::{
-    Around, Conditions, Dead, Gateway, Ip, LabSender, LabSenderKind, NoticeBy, Program,
-};
-use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun, Moment};
+use segue_study::lab_plan::{Around, Conditions, LabSender, LabSenderKind, NoticeBy};
+use segue_study::{DriveRun, LabDrive, LabPlan, LiveRun, Moment};
 use segue_world::access::Place;
 use segue_world::{AccessLink, Kind, Nanos};
 use std::time::Duration;
@@ -63,13 +61,7 @@ pub fn drive(
     let asked = segue_lab::drive::Drive {
         plan,
         stays: drive.stays.iter().map(|&stay| Duration::from_nanos(stay)).collect(),
-        load: match drive.load {
-            DriveLoad::Bulk => segue_lab::drive::Load::Bulk,
-            DriveLoad::File(octets) => segue_lab::drive::Load::File(octets),
-            DriveLoad::Page(octets) => segue_lab::drive::Load::Page(octets),
-            DriveLoad::Typing => segue_lab::drive::Load::Typing,
-            DriveLoad::Watching => segue_lab::drive::Load::Watching,
-        },
+        load: drive.load,
     };
     let records = segue_lab::drive::drive(&asked, &mut more(done)).map_err(failure)?;
     let mut runs = vec![Vec::new(); drive.plan.senders.len()];
@@ -129,32 +121,18 @@ fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failur
     asked.disconnect = Duration::from_nanos(kind.disconnection());
     asked.flows = plan.flows as u32;
     asked.runs = plan.runs;
-    asked.program = match plan.program {
-        Program::Iperf3 => segue_lab::Program::Iperf3,
-        Program::Nginx => segue_lab::Program::Nginx,
-        Program::Thin => segue_lab::Program::Thin,
-    };
+    asked.program = plan.program;
     asked.warm_up = Some(Duration::from_nanos(plan.warm_up));
     asked.observe = Duration::from_nanos(plan.observe);
-    asked.family = match plan.ip {
-        Ip::V4 => segue_lab::Family::Ipv4,
-        Ip::V6 => segue_lab::Family::Ipv6,
-    };
+    asked.family = plan.ip;
     asked.seed = plan.seed;
     asked.parallel = u32::from(how.jobs);
     asked.wired = Duration::from_nanos(plan.wired);
     asked.packets = how.keep_packets;
     asked.told_rate = plan.told_rate;
     asked.end = this_program(&["lab-end"]);
-    asked.dead = match plan.conditions.dead {
-        Dead::Both => segue_lab::Dead::Both,
-        Dead::DownFirst => segue_lab::Dead::DownFirst,
-    };
-    asked.gateway = match plan.conditions.gateway {
-        Gateway::None => segue_lab::Gateway::None,
-        Gateway::Nat => segue_lab::Gateway::Nat,
-    };
-    let Conditions { lost_icmp, lost_messages, .. } = plan.conditions;
+    let Conditions { dead, gateway, lost_icmp, lost_messages } = plan.conditions;
+    (asked.dead, asked.gateway) = (dead, gateway);
     asked.unheard = segue_lab::unheard::Unheard { icmp: lost_icmp, first: lost_messages };
     Ok(asked)
 }

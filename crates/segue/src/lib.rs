@@ -96,7 +96,7 @@ pub fn name_own_links(command: &Command) -> Result<(), Failure> {
         Command::Compare(_)
         | Command::Trace(_)
         | Command::Repeat(_)
-        | Command::Links
+        | Command::Links(_)
         | Command::TraceLinks(_) => true,
         #[cfg(feature = "files")]
         Command::Run(_) => true,
@@ -170,7 +170,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Explore(args) => explore::run(&args, origin.version),
         Command::Schemes(args) => schemes::run(&args, &screen),
         Command::Explain(args) => explain::run(&args, &screen),
-        Command::Links => links::run(&screen),
+        Command::Links(args) => links::run(&args, &screen),
         Command::TraceLinks(args) => links::trace(&args),
         Command::Measures(args) => measures::run(&args, &screen),
         Command::Schema(args) => schema::run(&args),

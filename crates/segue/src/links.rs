@@ -1,5 +1,6 @@
 //! `segue links`: presets and words of links; `segue trace-links`: a link as traces of mahimahi's.
 
+use crate::args::word;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print};
@@ -7,9 +8,18 @@ use clap::Args;
 use segue_console::{lines, plain_table};
 use segue_export::{Output, in_words};
 use segue_study::times::time;
+use segue_words::did_you_mean;
 use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
 use segue_world::{AccessLink, Nanos, SECOND};
 use std::io::{BufWriter, Write};
+
+/// `segue links`.
+#[derive(Debug, Args)]
+pub struct LinksArgs {
+    /// The presets to show; all of them and the words of links unless given
+    #[arg(value_name = "NAME", value_parser = word)]
+    pub name: Vec<String>,
+}
 
 /// `segue trace-links`.
 #[derive(Debug, Args)]
@@ -39,9 +49,13 @@ fn trace_length(word: &str) -> Result<Nanos, String> {
     }
 }
 
-/// Prints the list.
-pub fn run(screen: &Screen) -> Result<(), Failure> {
+/// Prints the list, or the links of these names.
+pub fn run(args: &LinksArgs, screen: &Screen) -> Result<(), Failure> {
     let width = screen.width;
+    if !args.name.is_empty() {
+        let told: Vec<String> = args.name.iter().map(|name| named(name, width)).collect::<Result<_, _>>()?;
+        return print(&told.concat());
+    }
     let row = |name: &str, names: usize, text: &str| wrapped_link(&format!("  {name:names$} "), text, width);
     let mut old = plain_table(&["PRESET", "MEANS"], width);
     for (name, link) in PRESETS {
@@ -74,6 +88,37 @@ pub fn run(screen: &Screen) -> Result<(), Failure> {
                 each means, and where the presets' numbers come from.";
     text.push_str(&wrapped("", more, width));
     print(&text)
+}
+
+/// A preset with its variants, or a link of the user's own.
+fn named(name: &str, width: usize) -> Result<String, Failure> {
+    let row = |name: &str, link: &str| wrapped_link(&format!("  {name:15} "), link, width);
+    let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(name, link)| row(name, link));
+    let own =
+        || own_links().iter().find(|(own, _)| own.to_lowercase() == name).map(|(name, link)| row(name, link));
+    let preset = variants().find(|(variant, ..)| variant == name).map(|(.., preset)| preset);
+    let of_today = || {
+        let preset = preset?;
+        let rows =
+            variants().filter(|(.., of)| of.name == preset.name).map(|(name, link, _)| row(&name, link));
+        Some(wrapped("", &format!("{}: {}", preset.name, preset.about), width) + &rows.collect::<String>())
+    };
+    old.or_else(own).or_else(of_today).ok_or_else(|| {
+        let today = variants().map(|(name, ..)| name);
+        let all = PRESETS
+            .iter()
+            .map(|(name, _)| name.to_string())
+            .chain(own_links().iter().map(|(name, _)| name.clone()));
+        let all: Vec<String> = all.chain(today).collect();
+        let word = WORDS.iter().any(|(word, _)| *word == name);
+        let hint = match word {
+            true => format!("; `segue explain {name}` tells of this word of links"),
+            false => did_you_mean(name, all.iter().map(String::as_str)),
+        };
+        Failure::User(format!(
+            "no link is called `{name}`; expected a preset such as lte, or no name for all of them{hint}"
+        ))
+    })
 }
 
 /// A link in lines of at most `width` columns, which break behind a comma.

@@ -4,7 +4,7 @@ use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use segue_study::measure::{EACH, EachKind, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
+use segue_study::measure::{EACH, EachKind, FIELDS, MEASURES, Measure, OPTIONAL, OPTIONAL_FIELDS};
 
 const HEAD: &str = "\
 # Measures
@@ -33,9 +33,23 @@ pub fn run(args: &MeasuresArgs, screen: &Screen) -> Result<(), Failure> {
 /// Every measure: its name in JSON, unit, word of `--columns` and heading, and what it means.
 fn listed(width: usize) -> String {
     let mut text = "Measures by their names in JSON, and in CSV where they differ.\n".to_string();
-    for (field, definition) in FIELDS {
+    list(&mut text, FIELDS, MEASURES, width);
+    text.push_str("\nRows have these where the question asks for them (--neighbours, --traffic):\n");
+    list(&mut text, OPTIONAL_FIELDS, OPTIONAL, width);
+    let each: Vec<&str> = EACH.iter().map(|measure| measure.name).collect();
+    text.push_str(&wrapped(
+        "",
+        &format!("\n--rows and segue sweep have of each handoff: {}.", each.join(", ")),
+        width,
+    ));
+    text
+}
+
+/// These fields, each with its measures.
+fn list(text: &mut String, fields: &[(&str, &str)], measures: &[Measure], width: usize) {
+    for (field, definition) in fields {
         text.push_str(&wrapped("", &format!("\n{field}: {}", definition.trim()), width));
-        for measure in MEASURES.iter().filter(|measure| measure.field == *field) {
+        for measure in measures.iter().filter(|measure| measure.field == *field) {
             let column = measure.shown.map(|shown| format!("; column {}, \"{}\"", shown.word, shown.heading));
             let csv = (measure.csv != measure.name).then(|| format!("; {} in CSV", measure.csv));
             let unit = measure.unit.words();
@@ -44,7 +58,6 @@ fn listed(width: usize) -> String {
             text.push_str(&wrapped("      ", &measure.about("the first scheme"), width));
         }
     }
-    text
 }
 
 fn page() -> String {

@@ -1,6 +1,7 @@
 //! Where results go: each to a file of its own, at most one to standard output.
 
-use crate::Failure;
+use crate::screen::{Screen, Watched};
+use crate::{Failure, printable};
 use segue_export::{Origin, Output, OutputError, Provenance, in_words, is_metadata, metadata, metadata_file};
 use segue_world::AccessLink;
 use serde_json::Value;
@@ -168,6 +169,27 @@ pub fn write<C: AsRef<[u8]>, E: std::fmt::Display>(
     match output {
         Some(output) => output.finish(make().map_err(Failure::ours)?).map_err(Failure::writing),
         None => Ok(()),
+    }
+}
+
+/// Says on standard error what there is now: pages by their names, folders with the number of their files. Silent with
+/// --quiet, and of standard output.
+pub fn tell_written<'a>(
+    screen: &Screen,
+    files: impl IntoIterator<Item = &'a Option<String>>,
+    folders: impl IntoIterator<Item = (&'a Option<String>, usize)>,
+) {
+    if screen.progress == Watched::Nothing {
+        return;
+    }
+    for path in files.into_iter().flatten().filter(|path| *path != "-") {
+        eprintln!("segue: wrote {}", printable(path));
+    }
+    for (path, count) in folders {
+        if let Some(path) = path {
+            let files = if count == 1 { "file" } else { "files" };
+            eprintln!("segue: wrote {count} {files} into {}", printable(path));
+        }
     }
 }
 

@@ -33,6 +33,12 @@ pub struct RepeatArgs {
 pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Failure> {
     let name = if args.result == "-" { "standard input" } else { &args.result };
     let bytes = segue_export::read_document(&args.result).map_err(Failure::user)?;
+    if is_page(&bytes) {
+        return Err(Failure::User(format!(
+            "{name}: a page, which does not hold its numbers for another program; expected the result of the same \
+             command with --json or --csv; the page names its command"
+        )));
+    }
     if let Some(table) = CsvResult::among(&bytes, &args.result, name)? {
         return repeat_table(args, &table, program, screen);
     }
@@ -51,8 +57,7 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
     let rows = if total == 1 { "row" } else { "rows" };
     let programs = format!("{} then, {program} now", printable(&origin.program));
     if same == total {
-        let line = format!("the same: {total} {rows}, equal in every field (segue {programs})\n");
-        return print(&screen.terminal.map_or(line.clone(), |width| layout::fitted(&line, width)));
+        return tell_equal(total, &programs, screen);
     }
     // Rows of handoffs have measures, whose differences can be ranked.
     if let (Ok(then), Ok(now)) = (rows_of(&document.rows), rows_of(&answer)) {
@@ -67,6 +72,20 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",
         total - same
     )))
+}
+
+/// Whether a document is a page of `--report`.
+fn is_page(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(200)];
+    let head = String::from_utf8_lossy(head).to_lowercase();
+    ["<!doctype html", "<html"].iter().any(|begin| head.trim_start().starts_with(begin))
+}
+
+/// The one line of an equal answer, broken where the terminal is narrower.
+fn tell_equal(total: usize, programs: &str, screen: &Screen) -> Result<(), Failure> {
+    let rows = if total == 1 { "row" } else { "rows" };
+    let line = format!("the same: {total} {rows}, equal in every field (segue {programs})\n");
+    print(&screen.terminal.map_or(line.clone(), |width| layout::fitted(&line, width)))
 }
 
 /// A result as CSV, and where it comes from.
@@ -136,7 +155,7 @@ fn repeat_table(args: &RepeatArgs, then: &CsvResult, program: &str, screen: &Scr
     let rows = if total == 1 { "row" } else { "rows" };
     let programs = format!("{} then, {program} now", printable(&origin.program));
     if same == total {
-        return print(&format!("the same: {total} {rows}, equal in every field (segue {programs})\n"));
+        return tell_equal(total, &programs, screen);
     }
     Err(Failure::Ours(format!(
         "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",

@@ -30,7 +30,7 @@ const COMING_IN: [&[Column]; 5] = [
 
 /// One character per class of link time.
 const CLASSES: [(char, &str); 6] = [
-    ('#', "useful"),
+    ('#', "useful (packets beyond the target, too)"),
     ('x', "needless"),
     ('-', "idle: data or the last ACKs are under way"),
     ('w', "idle: a window is full"),

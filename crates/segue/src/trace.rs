@@ -89,6 +89,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     let asked = [("--json", &args.json), ("--report", &args.report)];
     let ([json, report], [captures, qlogs, graphs, flents], on_stdout) =
         outputs::open_with_folders(asked, folders)?;
+    let counts = [&captures, &qlogs, &graphs, &flents].map(Vec::len);
 
     if on_stdout && (args.story || args.all) {
         let option = if args.story { "--story" } else { "--all" };
@@ -132,6 +133,8 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         let lines = traces.iter().map(|told| trace_lines(told, Some(&origin)));
         lines.collect::<Result<String, _>>().map_err(Failure::ours)
     })?;
+    let folders = [&args.pcap, &args.qlog, &args.xplot, &args.flent].into_iter().zip(counts);
+    outputs::tell_written(screen, [&args.json, &args.report], folders);
     // A user who asks for files reads them; the log comes where it is asked for, or nothing else is.
     let files = [&args.json, &args.report, &args.pcap, &args.qlog, &args.xplot, &args.flent];
     let into_files = files.iter().any(|to| to.is_some());

@@ -6,14 +6,17 @@ use segue_study::{GroupResult, Row};
 
 /// Fields of a row, in the order of the table.
 const CLASSES: [&str; 5] = ["download", "upload", "request", "video", "page"];
-/// Measures of a class, and their headings; a class may lack one.
-const COLUMNS: [(&str, &str); 6] = [
-    ("completion_median_s", "median"),
-    ("completion_p95_s", "p95"),
-    ("stall_s", "stalled"),
-    ("delay_p95_s", "delay"),
-    ("late_frames", "late"),
-    ("count", "of"),
+/// Measures of a class, in the order of [`COLUMNS`]; a class may lack one.
+const PARTS: [&str; 6] =
+    ["completion_median_s", "completion_p95_s", "stall_s", "delay_p95_s", "late_frames", "count"];
+/// Headings and their meanings.
+pub const COLUMNS: [(&str, &str); 6] = [
+    ("median", "seconds until a transfer, response, frame or page is there, median; `inf`: never"),
+    ("p95", "the same, 95th percentile"),
+    ("stalled", "seconds of waiting, where nothing came for more than 200 ms, mean per handoff and flow"),
+    ("delay", "one-way delay of data packets in seconds, 95th percentile"),
+    ("late", "frames later than 100 ms beyond their time, mean per handoff"),
+    ("of", "transfers, responses, frames or pages, mean per handoff"),
 ];
 
 /// The classes of a block, a line for each scheme; nothing where no traffic is measured.
@@ -23,12 +26,12 @@ pub fn render(group: &GroupResult, colour: bool) -> String {
         return String::new();
     }
     let bold = |text: &str| Cell { text: text.into(), paint: Paint::Bold };
-    let head = ["traffic", "scheme"].into_iter().chain(COLUMNS.map(|(_, heading)| heading));
+    let head = ["traffic", "scheme"].into_iter().chain(COLUMNS.map(|(heading, _)| heading));
     let mut rows = vec![head.map(bold).collect::<Vec<_>>()];
     for class in measured() {
         for row in &group.rows {
             let names = [class, &row.scheme].map(|name| Cell::from(name.to_string()));
-            let numbers = COLUMNS.map(|(part, _)| Cell::from(text(row, class, part)));
+            let numbers = PARTS.map(|part| Cell::from(text(row, class, part)));
             rows.push(names.into_iter().chain(numbers).collect());
         }
     }
@@ -51,17 +54,6 @@ pub fn legend(counted_s: f64, several: bool, width: usize) -> String {
     let next = if several { "the next T, for the last until " } else { "" };
     let about =
         format!("Traffic: what was under way at T or asked for until {next}{counted_s} s after completion.");
-    let columns = [
-        ("median  ", "seconds until a transfer, response, frame or page is there, median; `inf`: never"),
-        ("p95     ", "the same, 95th percentile"),
-        (
-            "stalled ",
-            "seconds of waiting, where nothing came for more than 200 ms, mean per handoff and flow",
-        ),
-        ("delay   ", "one-way delay of data packets in seconds, 95th percentile"),
-        ("late    ", "frames later than 100 ms beyond their time, mean per handoff"),
-        ("of      ", "transfers, responses, frames or pages, mean per handoff"),
-    ];
-    let lines = columns.map(|(head, meaning)| wrapped(head, meaning, width));
+    let lines = COLUMNS.map(|(heading, meaning)| wrapped(&format!("{heading:8}"), meaning, width));
     format!("\n{}{}", wrapped("", &about, width), lines.concat())
 }

@@ -96,6 +96,9 @@ fn the_picture_of_the_readme_is_current() {
     let picture = include_str!("../../../docs/guide/outage.svg");
     let (_, command) = picture.split_once("segue trace ").expect("its command");
     let (command, _) = command.split_once("</desc>").expect("its end");
+    // The caption leaves out what is the default.
+    let caption = format!("    segue trace {}\n", command.replace(" --schemes sack,etcp-v1", ""));
+    assert!(include_str!("../../../README.md").contains(&caption), "README.md lacks {caption}");
     let words: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).chain(["--story"]).collect();
     let told = stdout(&segue(&words)).split_whitespace().collect::<Vec<_>>().join(" ");
     let seconds = |after: &str| -> Vec<f64> {

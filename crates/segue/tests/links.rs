@@ -40,7 +40,7 @@ fn losses_have_their_cause() {
 }
 
 /// A burst of 15 losses, counted in packets, swallows 15 lone ACKs of a sender that waits for its timer: 2^15 s. The
-/// heading says so, and bursts of 3.3 ms end before the next timeout.
+/// heading says so. Bursts of 3.3 ms, as the preset has them, end before the next timeout.
 #[test]
 fn bursts_that_outlast_the_transfer_are_told() {
     let rest = "5g --kind bbm --disconnect 300ms --handoffs 2 --every 15s --at 3s..7s/2s --schemes sack";
@@ -49,9 +49,9 @@ fn bursts_that_outlast_the_transfer_are_told() {
         let heading = text.replace('\n', " ");
         (heading.contains("bursts of losses here last while nobody sends"), heading.contains(" inf "), text)
     };
-    let (said, incomplete, text) = told("leo");
+    let (said, incomplete, text) = told("leo,loss=ge(0.15%,30%)");
     assert!(said && incomplete, "{text}");
-    let (said, incomplete, text) = told("leo,loss=ge(0.15%,30%)/1ms");
+    let (said, incomplete, text) = told("leo");
     assert!(!said && !incomplete, "{text}");
 }
 
@@ -123,6 +123,24 @@ fn a_trace_is_never_in_memory_as_a_whole() {
     assert!(told.starts_with("big.down: 5000000 opportunities, 1000000 kbit/s\n"), "{told}");
     let lines = std::fs::read_to_string(folder.path().join("big.down")).unwrap();
     assert!(lines.lines().count() == 5_000_000 && lines.ends_with("\n60000\n"));
+}
+
+/// A name alone shows its link, and its variants.
+#[test]
+fn a_link_is_shown_by_its_name() {
+    let told = |words: &str| stdout(&segue(here(), words));
+    assert_eq!(told("links hsdpa"), "  hsdpa           2000kbit/50ms\n");
+    let of_today = told("links 5g");
+    assert!(["5g: ", "5g-low", "5g-high"].iter().all(|part| of_today.contains(part)), "{of_today}");
+    assert!(!of_today.contains("mmwave") && told("links 5G-high") == of_today);
+    for (words, part) in [
+        ("links 5f", "did you mean `5g`"),
+        ("links loss", "`segue explain loss` tells"),
+        ("links x y", "`x`"),
+    ] {
+        let line = String::from_utf8(segue(here(), words).stderr).expect("UTF-8");
+        assert!(line.contains(part) && line.lines().count() == 1, "{words}: {line}");
+    }
 }
 
 /// The list can be typed in again, each of it.

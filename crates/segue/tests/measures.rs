@@ -1,6 +1,6 @@
 //! Every output has every measure, and docs/reference/measures.md explains them.
 
-use segue_study::measure::{Column, EACH, EachKind, MEASURES};
+use segue_study::measure::{Column, EACH, EachKind, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
@@ -119,4 +119,16 @@ fn the_page_in_docs_is_current() {
         segue(&["measures", "--markdown"]) == kept,
         "make it again: segue measures --markdown > docs/reference/measures.md"
     );
+}
+
+#[test]
+fn the_list_has_every_measure() {
+    let told = segue(&["measures"]);
+    let words: BTreeSet<&str> =
+        told.split_whitespace().map(|word| word.trim_end_matches([',', '.', ':'])).collect();
+    let fields = FIELDS.iter().chain(OPTIONAL_FIELDS).map(|(field, _)| *field);
+    let measures = MEASURES.iter().chain(OPTIONAL).map(|measure| measure.name);
+    for name in fields.chain(measures).chain(EACH.iter().map(|measure| measure.name)) {
+        assert!(words.contains(name), "{name}: {told}");
+    }
 }

@@ -214,6 +214,11 @@ fn names_that_nobody_has_here_are_those_of_the_result() {
             )
         );
     }
+    // The same link may have other capitals here.
+    std::fs::write(&file, "[links]\nHome = \"80mbit/5ms\"\ncar = \"lte,loss=0.5%\"\n").unwrap();
+    assert!(done(folder, "repeat a.json").starts_with("the same: 4 rows"));
+    std::fs::write(&file, "[links]\nHome = \"8mbit/5ms\"\n").unwrap();
+    assert!(refused(folder, "repeat a.json", 2).contains("link `home`: the name is taken"));
     // A name that is given here is not another one for a result's sake.
     std::fs::write(&file, "[links]\nhome = \"8mbit/5ms\"\n").unwrap();
     assert!(refused(folder, "repeat a.json", 2).contains("link `home` is `8mbit/5ms` now"));
@@ -237,6 +242,23 @@ fn names_that_nobody_has_here_are_those_of_the_result() {
 }
 
 /// A table that is made again has no words of the older one beside it, and stays where they cannot be replaced.
+/// A page tells of its numbers, and does not hold them for another program.
+#[test]
+fn a_page_is_no_result_and_long_names_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    done(folder, "compare wlan hsdpa --at 2s --report why.html");
+    assert!(refused(folder, "repeat why.html", 2).starts_with("segue: why.html: a page, "));
+    let name = format!("{}-end.json", "long-".repeat(20));
+    done(folder, &format!("{SMALL} --json {name}"));
+    let mut document = read(folder, &name);
+    document["rows"][0]["timeouts"] = 9.5.into();
+    std::fs::write(folder.join(&name), document.to_string()).unwrap();
+    let told = String::from_utf8(segue(folder, &format!("repeat {name}")).stdout).unwrap();
+    assert!(told.starts_with("A: ...") && told.contains("-end.json, then\nB: now\n"), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+}
+
 #[test]
 fn a_table_never_has_an_older_one_s_origin() {
     let folder = tempfile::tempdir().unwrap();

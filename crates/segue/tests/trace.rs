@@ -96,7 +96,9 @@ fn captures_and_report_go_where_they_are_sent() {
     let (out, report) = (out.to_str().expect("UTF-8"), report.to_str().expect("UTF-8"));
     let schemes = ["--schemes", "sack,etcp:a1+a3"];
     let make = || trace(&[&schemes[..], &["--pcap", out, "--report", report]].concat());
-    assert!(make().status.success());
+    let made = make();
+    assert!(made.status.success());
+    assert_eq!(text(&made.stderr), format!("segue: wrote {report}\nsegue: wrote 2 files into {out}\n"));
     let read = |name: &str| std::fs::read(Path::new(out).join(name)).expect("a file");
     let names = ["sack.pcapng", "etcp_a1+a3.pcapng", "why.html"];
     let first = names.map(read);
@@ -111,7 +113,8 @@ fn captures_and_report_go_where_they_are_sent() {
     for foreign in ["src=", "href=\"http", "url(http", "@import", "<link rel=\"style"] {
         assert!(!page.contains(foreign), "{foreign}: not self-contained");
     }
-    assert!(make().status.success());
+    let again = trace(&[&schemes[..], &["--pcap", out, "--report", report, "--quiet"]].concat());
+    assert!(again.status.success() && again.stderr.is_empty());
     assert!(first == names.map(read), "the same bytes");
     assert_eq!(std::fs::read_dir(out).expect("a folder").count(), 3, "nothing else is left");
 }

@@ -1,24 +1,6 @@
 //! Conditions of a laboratory's path that the simulator beside it does not have.
 
-/// Directions of a link that go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dead {
-    /// Both at once.
-    #[default]
-    Both,
-    /// The downlink; the uplink goes once all ACKs have arrived.
-    DownFirst,
-}
-
-/// Routers before the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gateway {
-    /// None.
-    #[default]
-    None,
-    /// A NAT and a stateful firewall.
-    Nat,
-}
+use segue_words::lab::{Dead, Gateway};
 
 /// All of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,11 +19,11 @@ impl Conditions {
     /// Those that differ from the usual, as plans say them.
     pub fn words(&self) -> String {
         let mut words = Vec::new();
-        if self.dead == Dead::DownFirst {
-            words.push("dead = down-first".to_string());
+        if self.dead != Dead::default() {
+            words.push(format!("dead = {}", self.dead));
         }
-        if self.gateway == Gateway::Nat {
-            words.push("gateway = nat".to_string());
+        if self.gateway != Gateway::default() {
+            words.push(format!("gateway = {}", self.gateway));
         }
         for (name, share) in [("lost-icmp", self.lost_icmp), ("lost-messages", self.lost_messages)] {
             if share > 0.0 {

@@ -5,36 +5,9 @@ use crate::lab_plan::{LabPlan, LabSender};
 use crate::live::{LiveMeasures, LiveRun, measures};
 use crate::measure::{Quartiles, seconds};
 use crate::quantile::{quartiles, sorted};
+use segue_words::lab::Load;
 use segue_world::{Kind, Nanos};
 use serde::{Deserialize, Serialize};
-
-/// Traffic over the links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DriveLoad {
-    /// iperf3, for as long as the drive lasts.
-    Bulk,
-    /// A file of so many octets.
-    File(u64),
-    /// A page of so many octets, in many short flows.
-    Page(u64),
-    /// Keystrokes in an ssh session.
-    Typing,
-    /// An ssh session in which nobody types, and the server says something.
-    Watching,
-}
-
-impl DriveLoad {
-    /// The program, as plans name it.
-    pub const fn program(self) -> &'static str {
-        match self {
-            Self::Bulk => "iperf3",
-            Self::File(_) => "nginx",
-            Self::Page(_) => "page",
-            Self::Typing => "ssh",
-            Self::Watching => "ssh-idle",
-        }
-    }
-}
 
 /// A checked plan of a drive.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +17,7 @@ pub struct LabDrive {
     /// At the old link, the new one, the old one, ..., ns.
     pub stays: Vec<Nanos>,
     /// Traffic over the links.
-    pub load: DriveLoad,
+    pub load: Load,
 }
 
 /// One run of one sender.
@@ -121,8 +94,8 @@ impl DriveRow {
         };
         let each =
             |values: fn(&DriveRun) -> &Vec<Option<f64>>| all(runs.iter().flat_map(values).copied().collect());
-        let file = matches!(drive.load, DriveLoad::File(_) | DriveLoad::Page(_));
-        let typing = matches!(drive.load, DriveLoad::Typing | DriveLoad::Watching);
+        let file = matches!(drive.load, Load::File(_) | Load::Page(_));
+        let typing = matches!(drive.load, Load::Typing | Load::Watching);
         let first_echoes = each(|run| &run.first_echoes_s);
         let handoffs: Vec<LiveRun> = runs.iter().flat_map(|run| &run.handoffs).copied().collect();
         Self {

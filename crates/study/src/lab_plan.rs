@@ -1,6 +1,6 @@
 //! The request to a laboratory, and the simulator's results for it.
 
-pub use crate::lab_conditions::{Conditions, Dead, Gateway};
+pub use crate::lab_conditions::Conditions;
 pub use crate::lab_sender::{Around, LabSenderKind, NoticeBy};
 use crate::live_run::{LiveRun, Moment};
 use crate::measure::seconds;
@@ -8,40 +8,8 @@ use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
+use segue_words::lab::{Family, Program};
 use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
-
-/// Programs that move the data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Program {
-    /// `iperf3 -R`: the server sends as long as it is asked to.
-    #[default]
-    Iperf3,
-    /// `nginx` serves one large file per flow, `curl` fetches it.
-    Nginx,
-    /// 200 octets each 100 ms.
-    Thin,
-}
-
-impl Program {
-    /// As plans name it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Iperf3 => "iperf3",
-            Self::Nginx => "nginx",
-            Self::Thin => "thin",
-        }
-    }
-}
-
-/// Version of the Internet Protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ip {
-    /// IPv4.
-    #[default]
-    V4,
-    /// IPv6.
-    V6,
-}
 
 /// A sender of the laboratory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +113,7 @@ pub struct LabPlan {
     /// The program that moves the data.
     pub program: Program,
     /// IPv4 or IPv6.
-    pub ip: Ip,
+    pub ip: Family,
     /// Seed of what is random.
     pub seed: u64,
     /// The rate that notices tell, as a multiple of the new link's.

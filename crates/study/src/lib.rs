@@ -41,7 +41,7 @@ pub mod warnings;
 
 pub use compare::{Comparison, GroupResult};
 pub use difference::Difference;
-pub use lab_drive::{DriveLoad, DriveRow, DriveRun, LabDrive};
+pub use lab_drive::{DriveRow, DriveRun, LabDrive};
 pub use lab_plan::LabPlan;
 pub use live::{LiveComparison, LiveGroup, LiveRow, LiveRun, LiveRuns, Moment};
 pub use measure::{HandoffRow, Row};

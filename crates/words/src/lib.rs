@@ -1,8 +1,9 @@
 //! Words as users write them.
 
-extern crate self as segue_words; // for `choices!` in tests
+extern crate self as segue_words; // for `choices!`
 
 mod choice;
+pub mod lab;
 pub mod quantity;
 pub mod text;
 
@@ -15,7 +16,7 @@ pub use serde; // for `choices!`
 /// * one letter in three was changed, left out, added or swapped with the next, up to three, or
 /// * the word, of three letters or more, is the beginning of a single valid one.
 ///
-/// Among equally near ones the first is chosen.
+/// Among equally near ones it is the one with the longest beginning in common, then the first.
 pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let letters = word.chars().count();
@@ -25,7 +26,12 @@ pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Opti
     // As many steps at least as one has more letters than the other: a word of a thousand is not compared.
     let alike = valid.iter().filter(|(_, lower)| lower.chars().count().abs_diff(letters) <= most);
     let apart = alike.map(|(valid, lower)| (strsim::damerau_levenshtein(&word, lower), *valid));
-    let near = apart.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance);
+    let in_common = |valid: &str| {
+        word.chars().zip(valid.chars().flat_map(char::to_lowercase)).take_while(|(a, b)| a == b).count()
+    };
+    let near = apart
+        .filter(|(distance, _)| *distance <= most)
+        .min_by_key(|(distance, valid)| (*distance, letters - in_common(valid)));
     let mut longer = valid.iter().filter(|(_, lower)| letters >= 3 && lower.starts_with(&word));
     match (near, longer.next(), longer.next()) {
         (Some((_, near)), _, _) => Some(near),
@@ -66,6 +72,12 @@ mod tests {
         }
         assert_eq!(nearest("linuks", STACKS), Some("linux"), "two of six letters");
         assert_eq!(nearest("rcf", STACKS), Some("rfc"));
+        let commands = ["explore", "explain"];
+        assert_eq!(
+            nearest("explane", commands),
+            Some("explain"),
+            "two letters from both, five of them in common"
+        );
     }
 
     #[test]

@@ -136,13 +136,12 @@ fn parse_rule(value: &str) -> Option<Option<RouterRule>> {
 }
 
 fn parse_capacity(value: &str) -> Option<Capacity> {
-    let kilobytes = value.strip_suffix("kB").or_else(|| value.strip_suffix("kb"));
-    let (number, in_packets) = match (kilobytes, value.strip_suffix('p')) {
-        (Some(number), _) => (number, false),
-        (None, number) => (number?, true),
-    };
-    let number = number.parse().ok().filter(|number| (1..=1_000_000).contains(number))?;
-    Some(if in_packets { Capacity::Packets(number) } else { Capacity::Bytes(u64::from(number) * 1000) })
+    if value.ends_with('p') {
+        let packets = quantity::packets(value).filter(|packets| (1..=1_000_000).contains(packets));
+        return packets.map(Capacity::Packets);
+    }
+    let bytes = quantity::size(value).filter(|bytes| (1_000..=1_000_000_000).contains(bytes));
+    bytes.map(Capacity::Bytes)
 }
 
 fn parse_tunnel(value: &str) -> Option<Tunnel> {

@@ -18,7 +18,7 @@ fn links_are_enough() {
     assert_eq!(names, ["cubic", "etcp-v1"]);
     // 5 s, 100 packets of 1.875 ms, ten round trips of 26 ms
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5_447_500_000, 10 * SECOND, 4_000_000));
-    assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Ip::V4, 1, 10));
+    assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Family::Ipv4, 1, 10));
 }
 
 /// Its senders ask for no ECN, so that nothing can be marked.
@@ -44,7 +44,7 @@ fn every_key_is_heard() {
     )
     .unwrap();
     assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
-    assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Ip::V6));
+    assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Family::Ipv6));
     assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
     let conditions =
@@ -134,15 +134,16 @@ fn drive(more: &str) -> Result<LabDrive, String> {
 #[test]
 fn a_drive_has_stays_and_a_load() {
     let plain = drive("stays = [\"8s\", \"10s\", \"500ms\"]\n").unwrap();
-    assert_eq!((plain.stays, plain.load), (vec![8 * SECOND, 10 * SECOND, SECOND / 2], DriveLoad::Bulk));
+    assert_eq!((plain.stays, plain.load), (vec![8 * SECOND, 10 * SECOND, SECOND / 2], Load::Bulk));
     let two = "stays = [\"8s\", \"10s\"]\n";
     let load = |more: &str| drive(&format!("{two}{more}")).map(|drive| drive.load);
-    assert_eq!(load("program = \"ssh\""), Ok(DriveLoad::Typing));
-    assert_eq!(load("program = \"ssh-idle\""), Ok(DriveLoad::Watching));
-    assert_eq!(load("program = \"nginx\""), Ok(DriveLoad::File(20_000_000)));
-    assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(DriveLoad::File(300_000)));
-    assert_eq!(load("program = \"page\""), Ok(DriveLoad::Page(2_000_000)));
-    assert_eq!(load("program = \"page\"\nbytes = \"300kB\""), Ok(DriveLoad::Page(300_000)));
+    assert_eq!(load("program = \"ssh\""), Ok(Load::Typing));
+    assert_eq!(load("program = \"ssh-idle\""), Ok(Load::Watching));
+    assert_eq!(load("program = \"nginx\""), Ok(Load::File(20_000_000)));
+    assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(Load::File(300_000)));
+    assert_eq!(load("program = \"nginx\"\nbytes = \"1.5MB\""), Ok(Load::File(1_500_000)));
+    assert_eq!(load("program = \"page\""), Ok(Load::Page(2_000_000)));
+    assert_eq!(load("program = \"page\"\nbytes = \"300kB\""), Ok(Load::Page(300_000)));
     for (message, part) in [
         (drive(""), "missing key `stays`"),
         (drive("stays = [\"8s\"]"), "line 3, column 9: stays: expected two times or more"),
@@ -153,6 +154,10 @@ fn a_drive_has_stays_and_a_load() {
         (drive(&format!("{two}dead = \"both\"")), "line 4, column 8: `dead` is of one handoff"),
         (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
         (drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")), "bytes `5`: expected a size as 20MB"),
+        (
+            drive(&format!("{two}program = \"page\"\nbytes = \"11GB\"")),
+            "bytes `11GB`: expected a size as 20MB",
+        ),
     ] {
         let message = message.unwrap_err();
         assert!(message.contains(part) && message.lines().count() == 1, "{message}");
@@ -188,6 +193,11 @@ fn a_mobile_freezes_before_handoffs() {
     assert_eq!(frozen("freeze-before = \"1s\"").map(|plan| plan.freeze_before), Ok(SECOND));
     let late = frozen("warm-up = \"2s\"\nfreeze-before = \"2100ms\"").unwrap_err();
     assert!(late.contains("freeze-before 2100ms is out of range; expected 0.001 s to 2 s"), "{late}");
+    let short = frozen("warm-up = \"100ms\"").unwrap_err();
+    let problem = "windows close 0.15 s before; expected `freeze-before`, 0.1 s at most";
+    assert!(short.contains("line 3, column 11: ") && short.contains(problem), "{short}");
+    let enough = frozen("warm-up = \"100ms\"\nfreeze-before = \"50ms\"");
+    assert_eq!(enough.map(|plan| plan.freeze_before), Ok(SECOND / 20));
     let nobody = plan("freeze-before = \"1s\"").unwrap_err();
     assert!(nobody.contains("`freeze-before` is of senders such as cubic+freeze"), "{nobody}");
 }
@@ -203,12 +213,9 @@ fn the_examples_are_plans() {
     let drive =
         |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.drive(Some(2))).unwrap();
     let download = drive("lab-drive-umts-lte.toml");
-    assert_eq!((download.load, download.stays.len()), (DriveLoad::File(20_000_000), 5));
-    assert_eq!(
-        (drive("lab-ssh.toml").load, drive("lab-starlink.toml").load),
-        (DriveLoad::Typing, DriveLoad::Bulk)
-    );
-    assert_eq!(drive("lab-page.toml").load, DriveLoad::Page(2_000_000));
+    assert_eq!((download.load, download.stays.len()), (Load::File(20_000_000), 5));
+    assert_eq!((drive("lab-ssh.toml").load, drive("lab-starlink.toml").load), (Load::Typing, Load::Bulk));
+    assert_eq!(drive("lab-page.toml").load, Load::Page(2_000_000));
     let foreseen = plan("lab-freeze.toml").unwrap();
     assert_eq!((foreseen.kinds.len(), foreseen.freeze_before), (4, SECOND * 3 / 20));
 }

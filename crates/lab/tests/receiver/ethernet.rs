@@ -3,9 +3,9 @@
 use super::bench;
 use super::options;
 use segue_kernel::receiver::{Options, attach};
-use segue_lab::Error;
 use segue_lab::host::{DEVICE, Role, SenderSettings};
 use segue_lab::veth;
+use segue_lab::{Error, Family};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::sleep;
@@ -29,8 +29,8 @@ fn a_closed_window_stops_one_direction_and_spoils_neither() {
     let [server, mobile] = veth::hosts(&SenderSettings::default()).expect("two hosts");
     let options = Options { device: DEVICE.into(), ..options() };
     let mut receiver = mobile.namespace.within(|| attach(&options).map_err(fault)).expect("it attaches");
-    for six in [false, true] {
-        let address = Role::Server.address(six);
+    for family in [Family::Ipv4, Family::Ipv6] {
+        let address = Role::Server.address(family);
         let listen = || TcpListener::bind((address, 0)).map_err(fault);
         let listener = server.namespace.within(listen).expect("it listens");
         let to = listener.local_addr().expect("an address");

@@ -7,7 +7,7 @@ use segue_lab::bulk::write_bulk;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Switch};
 use segue_lab::programs::Download;
-use segue_lab::{Error, Laboratory, Nanos, Plan, Program, SenderKind};
+use segue_lab::{Error, Family, Laboratory, Nanos, Plan, Program, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::thread::sleep;
@@ -41,8 +41,8 @@ fn a_sender_persists_over_an_announced_gap() {
     // Others look for what this process still holds: they wait.
     let _turn = bench::turn();
     in_laboratory(|| {
-        for six in [false, true] {
-            gap(six);
+        for family in [Family::Ipv4, Family::Ipv6] {
+            gap(family);
         }
     });
 }
@@ -54,8 +54,8 @@ fn a_sender_stops_and_goes_on_when_it_is_due() {
     const ALLOWED: Nanos = 25 * MS;
     let _turn = bench::turn();
     in_laboratory(|| {
-        for six in [false, true] {
-            let late = gap(six);
+        for family in [Family::Ipv4, Family::Ipv6] {
+            let late = gap(family);
             println!("closed, opened and data {late:?} ns late");
             assert!(late.iter().all(|late| *late < ALLOWED), "{late:?} ns late");
         }
@@ -63,7 +63,7 @@ fn a_sender_stops_and_goes_on_when_it_is_due() {
 }
 
 /// How much later than due the window closes and opens, and data come.
-fn gap(six: bool) -> [Nanos; 3] {
+fn gap(family: Family) -> [Nanos; 3] {
     let both = link(6400, 9, Some(20));
     let plan = Plan::new(both.clone(), both, Vec::new());
     let lab = Laboratory::create(&plan, &SenderKind::builtin("cubic", None), Duration::from_secs(10))
@@ -75,7 +75,7 @@ fn gap(six: bool) -> [Nanos; 3] {
     let bulk = folder.path().join("bulk");
     write_bulk(&bulk, 64 << 20).expect("written");
     let mut download =
-        Download::start(lab.hosts(), Program::Nginx, 2, six, None, Some(&bulk)).expect("flows");
+        Download::start(lab.hosts(), Program::Nginx, 2, family, None, Some(&bulk)).expect("flows");
 
     let limit = Instant::now() + Duration::from_secs(600);
     let got = |flow: u32| {

@@ -34,6 +34,7 @@ pub fn words() -> impl Iterator<Item = String> {
 /// Columns of tables that have headings of their own.
 fn tables() -> Vec<(&'static str, &'static [(&'static str, &'static str)])> {
     vec![
+        ("segue compare --traffic", &crate::traffic_table::COLUMNS),
         #[cfg(feature = "files")]
         ("segue run, of drives", &crate::drive::COLUMNS),
         #[cfg(feature = "live")]
@@ -63,7 +64,10 @@ mod tests {
     fn words_have_several_names() {
         for name in ["BBM", "bbm", "break-before-make", "break-before-make (BBM)"] {
             let told = word(name, 80).unwrap_or_default();
-            assert!(told.starts_with("Word break-before-make (BBM): a handoff with an outage"), "{name}: {told}");
+            assert!(
+                told.starts_with("Word break-before-make (BBM): a handoff with an outage"),
+                "{name}: {told}"
+            );
         }
         assert_eq!(word("SRTT", 80), word("rtt", 80));
         assert!(word("", 80).is_none() && word("word", 80).is_none() && word("---", 80).is_none());

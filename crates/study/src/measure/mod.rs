@@ -179,6 +179,8 @@ impl Measure {
     pub fn text(&self, row: &Row) -> String {
         let value = self.value(row);
         match self.unit {
+            // Neither has an end: nothing is as fast as the other.
+            Unit::TimesFirst if row.transfer_s.median.is_none() && value == Some(1.0) => "-".into(),
             Unit::Seconds => numbers::time(value),
             // Without a packet there was no delay: nothing is infinite here.
             Unit::Delay => value.map_or("-".into(), |delay| numbers::time(Some(delay))),

@@ -136,7 +136,8 @@ measures! {
     /// Where the time of the new link's data direction went, from completion to the end: mean seconds per handoff in
     /// each class. An idle instant has the first class that applies.
     new_link_s: NewLink = |all| all.link_times() => {
-        new_link_s.useful as useful_s: f64, Seconds, Unknown, "it carried bytes that the mobile did not have";
+        new_link_s.useful as useful_s: f64, Seconds, Unknown,
+            "it carried bytes that the mobile did not have, packets beyond the target among them";
         new_link_s.needless as needless_s: f64, Seconds, Unknown,
             "it carried bytes that the mobile had, or a window probe";
         new_link_s.idle_path as idle_path_s: f64, Seconds, Unknown,
@@ -164,7 +165,8 @@ measures! {
             column Jain "jain" "Jain" "Jain";
     }
 
-    /// Transfer time over that of the first scheme in the same handoff.
+    /// Transfer time over that of the first scheme in the same handoff; 1 where neither completes, for which tables have a
+    /// dash.
     against_first: AgainstFirst = |all| all.against_first() => {
         against_first.ratio_median as ratio_to_first_median: Option<f64>, TimesFirst, Unknown,
             "transfer time over that of {first} in the same handoff, median; below 1 is faster",

@@ -78,20 +78,20 @@ pub static TODAY: [Preset; 11] = [
         name: "lte-edge",
         about: "4G at the edge of a cell",
         links: [
-            "500kbit/50ms,up=100kbit,loss=ge(0.5%,20%),jitter=25ms,arq=30%/8ms,vary=walk(60%),queue=1s",
-            "2mbit/45ms,up=500kbit,loss=ge(0.2%,20%),jitter=20ms,arq=25%/8ms,vary=walk(50%),queue=1s",
-            "5mbit/40ms,up=1mbit,loss=ge(0.1%,20%),jitter=15ms,arq=20%/8ms,vary=walk(40%),queue=1s",
+            "500kbit/50ms,up=100kbit,loss=ge(0.5%,20%)/5ms,jitter=25ms,arq=30%/8ms,vary=walk(60%),queue=1s",
+            "2mbit/45ms,up=500kbit,loss=ge(0.2%,20%)/5ms,jitter=20ms,arq=25%/8ms,vary=walk(50%),queue=1s",
+            "5mbit/40ms,up=1mbit,loss=ge(0.1%,20%)/5ms,jitter=15ms,arq=20%/8ms,vary=walk(40%),queue=1s",
         ],
     },
     Preset {
         name: "leo",
         about: "a constellation in low orbit such as Starlink",
         links: [
-            "50mbit/18ms,up=5mbit,loss=ge(0.5%,30%),jitter=6ms,\
+            "50mbit/18ms,up=5mbit,loss=ge(0.5%,30%)/1ms,jitter=6ms,\
              vary=walk(30%),reconfigure=15s@12s(150ms,12ms),queue=150ms",
-            "150mbit/13ms,up=15mbit,loss=ge(0.15%,30%),jitter=4ms,\
+            "150mbit/13ms,up=15mbit,loss=ge(0.15%,30%)/1ms,jitter=4ms,\
              vary=walk(25%),reconfigure=15s@12s(80ms,10ms),queue=150ms",
-            "300mbit/8ms,up=30mbit,loss=ge(0.05%,30%),jitter=3ms,\
+            "300mbit/8ms,up=30mbit,loss=ge(0.05%,30%)/1ms,jitter=3ms,\
              vary=walk(20%),reconfigure=15s@12s(40ms,6ms),queue=150ms",
         ],
     },
@@ -126,11 +126,11 @@ pub static TODAY: [Preset; 11] = [
         name: "train",
         about: "4G at 300 km/h: a new cell every 12 s",
         links: [
-            "1mbit/50ms,up=300kbit,loss=ge(0.5%,10%),jitter=30ms,arq=25%/8ms,\
+            "1mbit/50ms,up=300kbit,loss=ge(0.5%,10%)/2ms,jitter=30ms,arq=25%/8ms,\
              vary=walk(60%),reconfigure=12s@5s(1s,60ms),queue=1s",
-            "5mbit/40ms,up=1mbit,loss=ge(0.2%,15%),jitter=20ms,arq=20%/8ms,\
+            "5mbit/40ms,up=1mbit,loss=ge(0.2%,15%)/2ms,jitter=20ms,arq=20%/8ms,\
              vary=walk(50%),reconfigure=12s@5s(300ms,40ms),queue=500ms",
-            "15mbit/35ms,up=4mbit,loss=ge(0.1%,20%),jitter=12ms,arq=15%/8ms,\
+            "15mbit/35ms,up=4mbit,loss=ge(0.1%,20%)/2ms,jitter=12ms,arq=15%/8ms,\
              vary=walk(40%),reconfigure=12s@5s(100ms,20ms),queue=300ms",
         ],
     },
@@ -185,7 +185,13 @@ pub fn adopt_links(
     told: impl IntoIterator<Item = (String, String)>,
 ) -> Result<&'static [(String, String)], NamingError> {
     let unknown: Vec<_> = told.into_iter().filter(|(name, _)| meaning(name).is_none()).collect();
-    check(&unknown)?;
+    // The user may write the same link in other capitals now.
+    let is_here = |(name, link): &&(String, String)| {
+        let mut own = own_links().iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
+        own.any(|(_, meant)| meant == link)
+    };
+    let new: Vec<_> = unknown.iter().filter(|told| !is_here(told)).cloned().collect();
+    check(&new)?;
     Ok(ADOPTED.get_or_init(|| unknown))
 }
 
@@ -204,6 +210,7 @@ fn check(links: &[(String, String)]) -> Result<(), NamingError> {
         // A word's case is forgiven: `WLAN` would be two links.
         let earlier = &links[..index];
         if meaning(&name.to_lowercase()).is_some()
+            || own_links().iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
             || earlier.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
         {
             return Err(wrong(true, "the name is taken; expected one that `segue links` does not list"));

@@ -116,6 +116,59 @@ fn a_written_trace_is_the_link() {
     assert_eq!(slow.next(), None);
 }
 
+/// mahimahi's rule (`link_queue.cc`, `rationalize`). Each stamp takes 1504 bytes from the head of a queue that is never
+/// empty. A packet of its device has 4 bytes more than its IP packet. The next round begins at the last stamp. Returns
+/// the IP bytes that have left in each second of `rounds` rounds.
+fn replayed_by_mahimahi(stamps: &[u64], rounds: u64, ip_bytes: u64) -> Vec<u64> {
+    let (period, packet) = (*stamps.last().unwrap(), ip_bytes + 4);
+    let (mut left, mut seconds) = (packet, vec![0; (rounds * period).div_ceil(1000) as usize + 1]);
+    for round in 0..rounds {
+        for stamp in stamps {
+            let mut opportunity = 1504;
+            while opportunity > 0 {
+                let taken = opportunity.min(left);
+                (opportunity, left) = (opportunity - taken, left - taken);
+                if left == 0 {
+                    seconds[((round * period + stamp) / 1000) as usize] += ip_bytes;
+                    left = packet;
+                }
+            }
+        }
+    }
+    seconds
+}
+
+/// A trace that mahimahi replays carries the link's bytes: in each second to a packet, and over 40 s within 1 %. So does
+/// its second round. Small packets share an opportunity.
+#[test]
+fn mahimahi_replays_a_written_trace_as_the_link() {
+    for text in ["7mbit/9ms", "leo", "train-low", "5g", "2mbit/5ms,shape=500kbit/15kB"] {
+        let link = parse(text);
+        let place = Place { seed: 3, link: 1 };
+        for up in [false, true] {
+            let stamps: Vec<u64> = opportunities_ms(&link, place, up, 40 * SECOND).collect();
+            let period = *stamps.last().unwrap();
+            let mut service = link.service(place, up);
+            let (mut departure, mut of_link) = (0, vec![0_u64; 41]);
+            for _ in &stamps {
+                departure = service.departure(departure, 1500);
+                of_link[(departure / SECOND) as usize] += 1500;
+            }
+            let replay = replayed_by_mahimahi(&stamps, 2, 1500);
+            // A stamp is rounded up, so that what leaves in the last ms of a second may count in the next.
+            let in_one_ms = 1500 + of_link.iter().max().unwrap() / 500;
+            for (second, (theirs, ours)) in replay.iter().zip(&of_link).take(39).enumerate() {
+                assert!(theirs.abs_diff(*ours) <= in_one_ms, "{text}: second {second}: {theirs}, {ours}");
+            }
+            let near = |theirs: u64, ours: u64| theirs.abs_diff(ours) * 100 <= ours;
+            let all: u64 = of_link.iter().sum();
+            assert!(near(replay.iter().sum(), 2 * all), "{text}: two rounds of {period} ms");
+            let small: u64 = replayed_by_mahimahi(&stamps, 1, 500).iter().sum();
+            assert!(near(small * 504 / 500, all * 1504 / 1500), "{text}: {small} bytes of small packets");
+        }
+    }
+}
+
 #[test]
 fn a_measured_link_takes_words() {
     let folder = tempfile::tempdir().unwrap();

@@ -198,6 +198,7 @@ fn settings_out_of_range_say_what_was_expected() {
         ("router-buffer-size", "0p"),
         ("router-buffer-size", "0kB"),
         ("router-buffer-size", "12"),
+        ("router-buffer-size", "999B"),
         ("tunnel", "fast"),
         ("handoff-hint", "soon"),
     ] {
@@ -207,6 +208,8 @@ fn settings_out_of_range_say_what_was_expected() {
     assert!(routers.set("buffer", "1p").is_none());
     routers.set("router-buffer-size", "32p").expect("a setting").expect("a value");
     assert_eq!(routers.capacity, Capacity::Packets(32));
+    routers.set("router-buffer-size", "1.5MB").expect("a setting").expect("a value");
+    assert_eq!(routers.capacity, Capacity::Bytes(1_500_000));
     routers.set("router-buffer", "new-fcfd").expect("a setting").expect("a value");
     assert_eq!(routers.rule.map(|rule| rule.overflow), Some(Overflow::DropHead));
 }

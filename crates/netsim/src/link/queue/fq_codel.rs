@@ -281,4 +281,21 @@ mod tests {
         assert_eq!(bench.come(1, 1000, 0).1, fat[..5]);
         assert_eq!(bench.queue.waiting().count(), 9);
     }
+
+    /// 200 packets of flow 0: half are more than a batch, so 64 of its head go, and the next arrival finds room. Its
+    /// CoDel counts them as drops.
+    #[test]
+    fn an_overflow_takes_a_batch_at_most() {
+        let codel = CodelConfig { limit: 200, ..CodelConfig::default() };
+        let mut bench = Bench::new(FqCodelConfig { codel, ..FqCodelConfig::default() });
+        let fat: Vec<PacketId> = (0..200).map(|_| bench.come(0, 1000, 0).0).collect();
+        assert_eq!(bench.come(1, 1000, 0).1, fat[..64]);
+        assert_eq!(bench.queue.flows[0].control.count, 64);
+        assert!(bench.come(1, 1000, 0).1.is_empty());
+        // The first of two that are equally fat loses.
+        let mut bench = Bench::new(FqCodelConfig { codel, ..FqCodelConfig::default() });
+        let all: Vec<PacketId> = (0..200).map(|k| bench.come(k % 2, 1000, 0).0).collect();
+        let firsts: Vec<PacketId> = all.into_iter().step_by(2).take(50).collect();
+        assert_eq!(bench.come(2, 40, 0).1, firsts);
+    }
 }

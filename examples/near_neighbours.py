@@ -1,4 +1,4 @@
-"""Flows that hear no notice beside `near`: what each of them keeps (docs/reference/near.md).
+"""Flows that hear no notice beside `near`: what each of them keeps (docs/reference/near-results.md).
 
 One or three such flows use the new link when a mobile with one or three flows moves there. The script compares the
 bytes of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are

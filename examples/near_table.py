@@ -1,4 +1,4 @@
-"""`near` beside regular TCP on twenty ordered pairs of links: the smaller tables of docs/reference/near.md.
+"""`near` beside regular TCP on twenty ordered pairs of links: the smaller tables of docs/reference/near-results.md.
 
 Make-before-break and a break of 1 s, 1 to 8 flows, three handoff times: 480 handoffs. Words that this script does not
 know go to `segue compare`.

@@ -8,7 +8,7 @@
  *   no disconnection  a notice may shrink cwnd and ssthresh, never raise them: whoever
  *                     still hears ACKs needs no help to grow
  *   after one         a new link may be faster than everything before, and nothing here
- *                     can know. At most SEGUE_AT_ONCE packets leave at once, and slow
+ *                     can know. At most SEGUE_BURST_LIMIT packets leave at once, and slow
  *                     start does the rest. The host may have found out before what the
  *                     mobile's word is worth (bpf/sender/trial.h)
  *   a claim           leaves packet by packet, so that more is granted, and also without
@@ -23,8 +23,8 @@
 
 #include "policy.h"
 
-#define SEGUE_AT_ONCE 64u /* packets */
-#define SEGUE_CLAIMED 256u /* packets of a claim */
+#define SEGUE_BURST_LIMIT 64u /* packets */
+#define SEGUE_CLAIM_LIMIT 256u /* packets of a claim (near_flow.h) */
 
 /* The largest window that a notice outside an outage may leave. In RTO recovery that is ssthresh as
  * the first expiry left it (2.4), in fast recovery what the recovery already leads to. */
@@ -44,7 +44,7 @@ static inline u32 segue_believe(const struct segue_sender *tcp, u32 disconnected
 				struct segue_action *act)
 {
 	const u32 claims = act->what & SEGUE_CLAIM;
-	u32 most = (claims ? SEGUE_CLAIMED : SEGUE_AT_ONCE) * SEGUE_PACKET;
+	u32 most = (claims ? SEGUE_CLAIM_LIMIT : SEGUE_BURST_LIMIT) * SEGUE_PACKET;
 
 	if (!(act->what & (SEGUE_SET_CWND | SEGUE_SET_SSTHRESH)))
 		return 0;

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * grant.h - the window that a notice grants to a sender on Linux. It answers whether there was
+ * grant.h - the window that a notice grants to a sender on Linux. It decides whether there was
  * an outage, what leaves at once, when the grant is refuted, and what is kept of it.
  *
- * The sender's own file says when each question is asked: bpf/sender/ in the kernel,
- * crates/handoff/src/on_linux.rs in the simulator. Windows and counts are in packets here.
+ *   trial       the probation of a reported window: for three round trips its losses are
+ *               counted, and too many refute it (careful resume's Validating phase)
+ *   guard       the cap on what an undo may restore: for three round trips no more than the
+ *               granted window
+ *   proven      the cap on later grants, which the last trial has left
+ *   rate check  for ten seconds: if twice the reported rate arrives, slow start goes on
+ *   loss probe  two packets beyond the window after an outage, whose SACKs show what was lost
+ *   claim       a paced bandwidth claim (near_flow.h)
+ *
+ * The callers are bpf/sender/ in the kernel and crates/handoff/src/on_linux.rs in the simulator.
+ * Windows and counts are in packets here.
  *
  * Source: ours (docs/internals/kernel.md); the safe retreat of careful resume,
  * draft-ietf-tsvwg-careful-resume.
@@ -20,8 +29,8 @@
 #define SEGUE_TRIAL_ROUNDS 3u
 #define SEGUE_GUARD_ROUNDS 3u
 #define SEGUE_LEAST_PROVEN 5u /* packets */
-#define SEGUE_DOUBT_MS 10000u
-#define SEGUE_DISBELIEF_MS 10000u
+#define SEGUE_RATE_CHECK_MS 10000u
+#define SEGUE_REJECT_MS 10000u
 #define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
 
 /* Links do not change more often than that. */
@@ -46,29 +55,29 @@ static inline u32 segue_rto_bound_ms(const struct segue_link *link)
 	return segue_max(SEGUE_INITIAL_RTO_MS, (u32)bound_ms);
 }
 
-/* At once no more than the peer has ever had room for, so that a rate of nonsense makes
- * no burst of nonsense. Slow start does the rest. */
-static inline u32 segue_leaves_at_once(u32 window, u32 most_room)
+/* No more than the peer has ever had room for leaves at once, so that an absurd rate makes no
+ * absurd burst. Slow start does the rest. */
+static inline u32 segue_burst_window(u32 window, u32 most_room)
 {
 	return segue_min(window, segue_max(most_room, SEGUE_INITIAL_WINDOW));
 }
 
-/* After an outage before any timeout the kernel takes all that was lost for under way. A window
+/* After an outage before any timeout the kernel counts all that was lost as in flight. A window
  * that is not larger then stays shut until the timer expires. So these leave beyond it: their
- * SACKs tell RACK what was lost (RFC 8985, 6.2). */
-#define SEGUE_ASKING 2u
+ * SACKs show RACK what was lost (RFC 8985, 6.2). */
+#define SEGUE_LOSS_PROBE_PACKETS 2u
 
-static inline u32 segue_asks_what_was_lost(u32 window, u32 in_flight)
+static inline u32 segue_loss_probe_window(u32 window, u32 in_flight)
 {
-	return segue_max(window, segue_saturate((u64)in_flight + SEGUE_ASKING));
+	return segue_max(window, segue_saturate((u64)in_flight + SEGUE_LOSS_PROBE_PACKETS));
 }
 
 /* The window from the next ACK on. guard: ssthresh as the notice left it; 0: it brought none. */
-static inline u32 segue_after_asking(u32 window, u32 guard)
+static inline u32 segue_window_after_loss_probe(u32 window, u32 guard)
 {
-	const u32 before = segue_max(1, window - segue_min(window, SEGUE_ASKING));
+	const u32 before = segue_max(1, window - segue_min(window, SEGUE_LOSS_PROBE_PACKETS));
 
-	return guard ? segue_min(before, segue_min(guard, SEGUE_AT_ONCE)) : before;
+	return guard ? segue_min(before, segue_min(guard, SEGUE_BURST_LIMIT)) : before;
 }
 
 /* Losses that prove nothing. The old link may have lost all of it. Packets that are marked
@@ -85,8 +94,8 @@ static inline u32 segue_trial_fails(u32 lost, u32 arrived, u32 allowed)
 	return lost > allowed + arrived / 2;
 }
 
-/* After a failure: half of what arrived in a round trip. */
-static inline u32 segue_found_window(u32 arrived, u32 srtt_us, u32 took_us)
+/* After a failed trial: half of what arrived in a round trip. */
+static inline u32 segue_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 {
 	srtt_us = segue_max(1, srtt_us);
 	took_us = segue_max(took_us, srtt_us);
@@ -95,36 +104,36 @@ static inline u32 segue_found_window(u32 arrived, u32 srtt_us, u32 took_us)
 }
 
 /* A window that a notice raised without an outage may have pushed others aside at the queue. If
- * that has been refuted, notices without an outage say nothing for so long. */
-static inline u32 segue_disbelieves(u32 disconnected, u32 refuted, u32 since_ms)
+ * that has been refuted, notices without an outage are rejected for so long. */
+static inline u32 segue_rejects_notice(u32 disconnected, u32 refuted, u32 since_ms)
 {
-	return !disconnected && refuted && since_ms < SEGUE_DISBELIEF_MS;
+	return !disconnected && refuted && since_ms < SEGUE_REJECT_MS;
 }
 
-/* After a success later grants may be twice as large; 0: nothing is known. */
+/* After a trial that has passed, later grants may be twice as large; 0: nothing is known. */
 static inline u32 segue_proven_twice(u32 proven)
 {
 	return segue_min(proven * 2, 1u << 20);
 }
 
-/* The rate of a notice may be far too small: twice as much arrives. */
-static inline u32 segue_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
+/* The reported rate may be far too small: twice as much arrives. */
+static inline u32 segue_rate_check_fails(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
 {
 	return interval_us && (u64)delivered * mss * 8000 / interval_us > 2 * (u64)kbps;
 }
 
-/* A claim (table.h) lets out no more packets than were granted, as far as that has not been
- * refuted: `guard`. */
-static inline u32 segue_claimed(u32 guard)
+/* The window of a claim: what was granted, as far as that has not been refuted (`guard`). */
+static inline u32 segue_claim_window(u32 guard)
 {
-	return segue_max(1, segue_min(guard, SEGUE_CLAIMED));
+	return segue_max(1, segue_min(guard, SEGUE_CLAIM_LIMIT));
 }
 
-/* The stack's window at the end of one; more: packets that the path holds beside. */
-static inline u32 segue_left_by_claim(u32 cwnd, u32 guard, u32 shared, u32 more)
+/* The stack's window at the end of a claim. competing: there is competing traffic; more: extra
+ * packets that the path holds. */
+static inline u32 segue_window_after_claim(u32 cwnd, u32 guard, u32 competing, u32 more)
 {
-	cwnd = segue_min(cwnd, segue_saturate((u64)segue_claimed(guard) + more));
-	return segue_max(1, shared ? cwnd / 2 : cwnd);
+	cwnd = segue_min(cwnd, segue_saturate((u64)segue_claim_window(guard) + more));
+	return segue_max(1, competing ? cwnd / 2 : cwnd);
 }
 
 /* Its pace in octets of payload a second, which is all that the kernel counts. */

@@ -12,24 +12,26 @@
 
 #include "path.h"
 
-#define SEGUE_NEAR_ACKS_HELD 2u /* packets of a flow whose ACK may be delayed (RFC 5681, 4.2) */
+#define SEGUE_NEAR_DELAYED_ACK 2u /* packets of a flow whose ACK may be delayed (RFC 5681, 4.2) */
 #define SEGUE_NEAR_SLACK_NS 10000000u /* clocks that tick in 10 ms */
-#define SEGUE_NEAR_LEAST_RTO_NS 200000000u
-#define SEGUE_NEAR_BEYOND_LIMIT_NS 10000000000ull
-#define SEGUE_NEAR_OWN_LIMIT 65535u
-#define SEGUE_NEAR_LEAST_QUEUE 2u /* packets that are no sign of others */
-#define SEGUE_NEAR_MOST_STEPS 16u /* 35 times the rate that was told */
-#define SEGUE_NEAR_TRAIN 6u /* packets at double speed: no more than three wait */
-#define SEGUE_NEAR_TRAIN_STEPS 3u /* 1.95 times */
+#define SEGUE_NEAR_MIN_RTO_NS 200000000u
+#define SEGUE_NEAR_DELAY_LIMIT_NS 10000000000ull
+/* N, and flows of this host: more count as so many. A kernel's state of a flow has room for no
+ * more (near_flow.h), and both senders decide the same. */
+#define SEGUE_NEAR_FLOWS_LIMIT 2047u
+#define SEGUE_NEAR_MIN_QUEUE 2u /* packets that are no sign of competing traffic */
+#define SEGUE_NEAR_MAX_STEPS 16u /* 35 times the reported rate */
+#define SEGUE_NEAR_PROBE_PACKETS 6u /* a rate probe, at double speed: no more than three wait */
+#define SEGUE_NEAR_PROBE_STEPS 3u /* 1.95 times */
 
 /* The new path as a notice describes it (section 2). */
 struct segue_near {
-	u64 beyond_ns; /* one way, what the path has besides the access link */
+	u64 delay_beyond_ns; /* one way, of the path beyond the access link */
 	u64 old_slot_ns; /* a packet on the old link */
 	u64 slot_ns; /* a packet on this host's part of the new link */
-	u64 ack_way_ns; /* mobile to sender over the new link */
-	u64 data_way_ns; /* sender to mobile over the new link */
-	u64 old_data_way_ns; /* the same over the old link */
+	u64 ack_owd_ns; /* one-way delay, mobile to sender over the new link */
+	u64 data_owd_ns; /* one-way delay, sender to mobile over the new link */
+	u64 old_data_owd_ns; /* the same over the old link */
 	u64 rtt_ns; /* of the new path, its queues empty */
 	u64 window; /* packets that fill the path, in 1/256 */
 };
@@ -45,33 +47,33 @@ static inline void segue_near_window(struct segue_near *near)
 static inline void segue_near_of(struct segue_near *near, const struct segue_notice *notice,
 				 u64 min_rtt_ns, u32 packet_bytes, u32 ack_bytes, u32 own)
 {
-	const u64 flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
-	const u64 share = segue_max(1, segue_min(own, SEGUE_NEAR_OWN_LIMIT));
+	const u64 flows = segue_max(1, segue_min(notice->flows, SEGUE_NEAR_FLOWS_LIMIT));
+	const u64 share = segue_max(1, segue_min(own, SEGUE_NEAR_FLOWS_LIMIT));
 	struct segue_path path;
 	u64 old_rtt, packet, ack, beyond;
 
 	segue_path_of(&path, notice, packet_bytes, ack_bytes, 0);
 	old_rtt = segue_old_rtt_ns(&path);
 	beyond = min_rtt_ns > old_rtt ? (min_rtt_ns - old_rtt) / 2 : 0;
-	if (beyond > SEGUE_NEAR_BEYOND_LIMIT_NS)
-		beyond = SEGUE_NEAR_BEYOND_LIMIT_NS;
+	if (beyond > SEGUE_NEAR_DELAY_LIMIT_NS)
+		beyond = SEGUE_NEAR_DELAY_LIMIT_NS;
 	packet = segue_serialisation_ns(path.packet_bytes, path.new_link, 1);
 	ack = segue_serialisation_ns(path.ack_bytes, path.new_link, 1);
 
-	near->beyond_ns = beyond;
+	near->delay_beyond_ns = beyond;
 	near->old_slot_ns = segue_serialisation_ns(path.packet_bytes, path.old_link, 1);
 	near->slot_ns = packet ? packet : 1;
-	near->ack_way_ns = ack + segue_delay_ns(path.new_link) + beyond;
-	near->data_way_ns = packet + segue_delay_ns(path.new_link) + beyond;
-	near->old_data_way_ns = near->old_slot_ns + segue_delay_ns(path.old_link) + beyond;
-	near->rtt_ns = near->ack_way_ns + near->data_way_ns;
+	near->ack_owd_ns = ack + segue_delay_ns(path.new_link) + beyond;
+	near->data_owd_ns = packet + segue_delay_ns(path.new_link) + beyond;
+	near->old_data_owd_ns = near->old_slot_ns + segue_delay_ns(path.old_link) + beyond;
+	near->rtt_ns = near->ack_owd_ns + near->data_owd_ns;
 	if (flows > share) /* the others have their part of the slots */
 		near->slot_ns = near->slot_ns * flows / share;
 	segue_near_window(near);
 }
 
 /* 6.1: a round trip on the new path that is shorter takes the place of that of 2.4. */
-static inline void segue_near_measured(struct segue_near *near, u64 rtt_ns)
+static inline void segue_near_set_rtt(struct segue_near *near, u64 rtt_ns)
 {
 	near->rtt_ns = rtt_ns;
 	segue_near_window(near);
@@ -80,13 +82,13 @@ static inline void segue_near_measured(struct segue_near *near, u64 rtt_ns)
 /* 2.5: when the handoff completed, which the notice tells that came with an ACK at `now`. */
 static inline u64 segue_near_completion(const struct segue_near *near, u64 now)
 {
-	return now > near->ack_way_ns ? now - near->ack_way_ns : 0;
+	return now > near->ack_owd_ns ? now - near->ack_owd_ns : 0;
 }
 
 /* 2.6: 1 if what left the sender at `sent` was routed to the old link. */
 static inline u32 segue_near_on_old_link(const struct segue_near *near, u64 completion, u64 sent)
 {
-	return sent + near->beyond_ns / 2 < completion;
+	return sent + near->delay_beyond_ns / 2 < completion;
 }
 
 /* 3.2: 1 if a packet that left at `sent` found the new link's queue full. That link is free
@@ -96,17 +98,17 @@ static inline u32 segue_near_overflows(const struct segue_near *near, u64 free_a
 	return free_at > sent && (free_at - sent) / near->slot_ns >= near->window / SEGUE_PACKET;
 }
 
-/* 3.1: packets that may be out on the new link. */
-static inline u64 segue_near_most_out(u64 window, u32 own)
+/* 3.1: packets that may be in flight on the new link. */
+static inline u64 segue_near_flight_limit(u64 window, u32 own)
 {
-	return window / SEGUE_PACKET + (u64)SEGUE_NEAR_ACKS_HELD * own;
+	return window / SEGUE_PACKET + (u64)SEGUE_NEAR_DELAYED_ACK * own;
 }
 
 /* 4.3: when a packet that left the sender at `sent` reaches the mobile over the old link.
  * The one before it reaches the mobile at `before`. */
 static inline u64 segue_near_old_arrival(const struct segue_near *near, u64 sent, u64 before)
 {
-	const u64 alone = sent + near->old_data_way_ns;
+	const u64 alone = sent + near->old_data_owd_ns;
 	const u64 behind = before + near->old_slot_ns;
 
 	return alone > behind ? alone : behind;
@@ -117,24 +119,24 @@ static inline u64 segue_near_old_arrival(const struct segue_near *near, u64 sent
 static inline u32 segue_near_too_late(const struct segue_near *near, u64 begins, u32 packets,
 				      u64 arrival)
 {
-	return arrival > begins + packets * near->slot_ns + near->data_way_ns;
+	return arrival > begins + packets * near->slot_ns + near->data_owd_ns;
 }
 
-/* 4.4: new packets that a copy has to wait for. */
+/* 4.4: new packets that a retransmission has to wait for. */
 static inline u32 segue_near_horizon(const struct segue_near *near, u32 old_flight)
 {
 	return segue_max(segue_saturate(2 * near->window / SEGUE_PACKET), old_flight);
 }
 
-/* 4.5: until when the ACK is waited for of a packet that reaches the mobile at `arrival`. */
-static inline u64 segue_near_waits(const struct segue_near *near, u64 arrival)
+/* 4.5: a packet that reaches the mobile at `arrival` is lost if no ACK has come by then. */
+static inline u64 segue_near_loss_deadline(const struct segue_near *near, u64 arrival)
 {
-	return arrival + near->ack_way_ns + 2 * near->old_slot_ns + SEGUE_NEAR_SLACK_NS;
+	return arrival + near->ack_owd_ns + 2 * near->old_slot_ns + SEGUE_NEAR_SLACK_NS;
 }
 
-/* 4.6: when other flows are told by the notice of one. After a disconnection all flows have
+/* 4.6: when the notice of one flow counts for the others. After a disconnection all flows have
  * stalled, and each is given time for a notice of its own. */
-static inline u64 segue_near_tells_all_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
+static inline u64 segue_near_join_delay_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
 {
 	struct segue_link link;
 
@@ -142,13 +144,14 @@ static inline u64 segue_near_tells_all_ns(const struct segue_notice *notice, u32
 		return 0;
 	segue_copy_within_limits(&link, &notice->new_link);
 	return segue_serialisation_ns(segue_min(ack_bytes, SEGUE_BYTES_LIMIT), link,
-				      2 * (segue_min(own, SEGUE_NEAR_OWN_LIMIT) - 1));
+				      2 * (segue_min(own, SEGUE_NEAR_FLOWS_LIMIT) - 1));
 }
 
-/* 5.1: 1 if an ACK after `elapsed_ns` cannot be that of a copy on the new link. */
-static inline u32 segue_near_too_soon(const struct segue_near *near, u64 elapsed_ns)
+/* 5.1: 1 if an ACK so long after a retransmission must be that of an earlier transmission (as in
+ * Eifel detection, RFC 3522). */
+static inline u32 segue_near_acks_original(const struct segue_near *near, u64 elapsed_ns)
 {
-	return elapsed_ns + near->beyond_ns < near->rtt_ns;
+	return elapsed_ns + near->delay_beyond_ns < near->rtt_ns;
 }
 
 /* 5.2: the window after a loss on the new link; each flow's part is halved alone. */
@@ -164,16 +167,16 @@ static inline u64 segue_near_after_loss(u64 window, u32 own)
 static inline u64 segue_near_after_acks(u64 window, u32 acked, u32 own)
 {
 	const u64 more = (u64)segue_min(acked, SEGUE_FLIGHT_LIMIT) *
-			 segue_min(own, SEGUE_NEAR_OWN_LIMIT) * SEGUE_PACKET * SEGUE_PACKET;
+			 segue_min(own, SEGUE_NEAR_FLOWS_LIMIT) * SEGUE_PACKET * SEGUE_PACKET;
 
 	return window + more / (window ? window : 1) + 1;
 }
 
-/* 5.4: how long nothing has to be heard of a flow until all that it has out is lost. */
+/* 5.4: after so long without an ACK of a flow all that it has in flight is lost. */
 static inline u64 segue_near_rto_ns(const struct segue_near *near, u32 backoff)
 {
 	const u64 rto = 2 * near->rtt_ns + near->window / SEGUE_PACKET * near->slot_ns +
-			SEGUE_NEAR_LEAST_RTO_NS;
+			SEGUE_NEAR_MIN_RTO_NS;
 
 	return rto << segue_min(backoff, 6);
 }
@@ -184,60 +187,60 @@ static inline u32 segue_near_queued(const struct segue_near *near, u64 rtt_ns)
 	return rtt_ns > near->rtt_ns + 2 * near->slot_ns;
 }
 
-/* 6.3: 1 if the link keeps up with a train at double speed. At the speed of the clock each packet
- * would wait for half a slot more than the one before. */
-static inline u32 segue_near_keeps_up(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
+/* 6.3: 1 if the link is faster than the clock, of two packets of a rate probe that left so many
+ * apart. At the clock's rate each would wait for half a slot more than the one before. */
+static inline u32 segue_near_probe_passes(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
 				      u64 rtt_ns)
 {
 	return packets && rtt_ns < first_rtt_ns + packets * near->slot_ns / 4;
 }
 
-/* 6.3: the steps after a train with which the link keeps up. */
-static inline u32 segue_near_steps_more(u32 steps)
+/* 6.3: the steps after a rate probe that has passed. */
+static inline u32 segue_near_steps_after_probe(u32 steps)
 {
-	return segue_min(steps + SEGUE_NEAR_TRAIN_STEPS, SEGUE_NEAR_MOST_STEPS);
+	return segue_min(steps + SEGUE_NEAR_PROBE_STEPS, SEGUE_NEAR_MAX_STEPS);
 }
 
 /* 6.3: the clock after so many steps: each lets it run a quarter faster. */
-static inline void segue_near_raise(struct segue_near *near, const struct segue_near *told,
+static inline void segue_near_apply_steps(struct segue_near *near, const struct segue_near *told,
 				    u32 steps)
 {
 	u32 step;
 
 	near->slot_ns = told->slot_ns;
 	near->window = told->window;
-	for (step = 0; step < segue_min(steps, SEGUE_NEAR_MOST_STEPS); step++) {
+	for (step = 0; step < segue_min(steps, SEGUE_NEAR_MAX_STEPS); step++) {
 		near->slot_ns -= near->slot_ns / 5;
 		near->window += near->window / 4;
 	}
 }
 
 /* 6.4: how many of them are left when a queue shows, or a loss. */
-static inline u32 segue_near_steps_left(u32 steps)
+static inline u32 segue_near_steps_after_queue(u32 steps)
 {
 	return steps > 2 ? steps - 2 : 0;
 }
 
-/* 7.2: 1 if the least round trip of the claim shows that others fill the link. */
-static inline u32 segue_near_is_shared(const struct segue_near *near, u64 least_rtt_ns)
+/* 7.2: 1 if the least round trip of the claim shows competing traffic. */
+static inline u32 segue_near_competing_traffic(const struct segue_near *near, u64 least_rtt_ns)
 {
 	const u64 quarter = near->window / SEGUE_PACKET * near->slot_ns / 4;
 
 	return least_rtt_ns > near->rtt_ns + 2 * near->slot_ns + quarter;
 }
 
-/* 8.5: the longest round trip of a flow that has the link with these alone, whose slots are its
- * own. They do not know each other's phases, so that each may have a packet waiting, and all
+/* 8.5: the longest round trip that the queue of these flows explains; the slots are one flow's.
+ * They do not know each other's phases, so that each may have a packet waiting, and all
  * together never send slower than the link. The delay beyond the old link (2.1) may be half a
  * packet's time there larger: the least round trip may be that of a SYN. */
-static inline u64 segue_near_alone_ns(const struct segue_near *near, u32 flows)
+static inline u64 segue_near_max_own_rtt_ns(const struct segue_near *near, u32 flows)
 {
-	const u64 waiting = segue_max(SEGUE_NEAR_LEAST_QUEUE, flows);
+	const u64 waiting = segue_max(SEGUE_NEAR_MIN_QUEUE, flows);
 
 	return near->rtt_ns + near->old_slot_ns + waiting * near->slot_ns / segue_max(1, flows);
 }
 
-/* 7.2: a flow's part of the path in whole packets, from which its own control goes on. */
+/* 7.2: a flow's share of the path in whole packets, from which its own control goes on. */
 static inline u32 segue_near_share(const struct segue_near *near, u32 own)
 {
 	const u64 whole = (u64)SEGUE_PACKET * segue_max(1, own);
@@ -246,6 +249,6 @@ static inline u32 segue_near_share(const struct segue_near *near, u32 own)
 }
 
 /* 8: one flow on Linux can be given a window and a pace, and no packet: near_flow.h. `near` is
- * that of own = 1 there: its slot is a packet of this flow's part of the link. */
+ * that of own = 1 there: its slot is a packet of this flow's share of the link. */
 
 #endif

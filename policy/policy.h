@@ -98,8 +98,8 @@ enum {
 	SEGUE_SEND_NEW = 1u << 14,
 	/* this RTT sample is not to be used */
 	SEGUE_IGNORE_SAMPLE = 1u << 15,
-	/* until its end the policy's claim (table.h) says, before packets leave, how many may
-	 * be out and how fast they leave. cwnd is for the new link alone */
+	/* a paced bandwidth claim: until its end the policy decides, before packets leave, how
+	 * many may be in flight and how fast they leave (table.h). cwnd is for the new link alone */
 	SEGUE_CLAIM = 1u << 16,
 };
 
@@ -136,9 +136,9 @@ struct segue_out {
 
 /* A claim's answer. */
 struct segue_claim {
-	u32 beside; /* packets that may be out beside what was granted */
-	u32 kbps; /* pace */
-	u32 shared; /* at the end: others fill the link, too, and half of cwnd is the flow's part */
+	u32 extra_packets; /* that may be in flight in addition to the granted window */
+	u32 kbps; /* pace, with headers */
+	u32 competing_traffic; /* at the end: 1 if there is some; half of cwnd is the flow's share */
 };
 
 static inline void segue_do_nothing(struct segue_action *act)

@@ -24,26 +24,26 @@
 
 static inline void segue_begin_claim(struct sock *sk, struct segue_connection *conn)
 {
-	conn->claims = 1;
+	conn->state.claim = 1;
 	if (sk->sk_pacing_status == SK_PACING_NONE) {
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-		conn->paces = 1;
+		conn->state.paces = 1;
 	}
 }
 
-/* more: packets that may be out beside what was granted */
-static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn, u32 shared,
+/* more: packets that may be out in addition to the granted window */
+static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn, u32 competing,
 				   u32 more)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	conn->claims = 0;
-	tp->snd_cwnd = segue_left_by_claim(tp->snd_cwnd, conn->guard, shared, more);
-	if (shared)
+	conn->state.claim = 0;
+	tp->snd_cwnd = segue_window_after_claim(tp->snd_cwnd, conn->guard.packets, competing, more);
+	if (competing)
 		tp->snd_ssthresh = segue_min(tp->snd_ssthresh, segue_max(2, tp->snd_cwnd));
-	if (conn->paces && sk->sk_pacing_status == SK_PACING_NEEDED)
+	if (conn->state.paces && sk->sk_pacing_status == SK_PACING_NEEDED)
 		sk->sk_pacing_status = SK_PACING_NONE;
-	conn->paces = 0;
+	conn->state.paces = 0;
 }
 
 static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_connection *conn,
@@ -77,15 +77,15 @@ static inline u32 segue_before_sending(struct sock *sk)
 	if (!SEGUE_ANSWERS(scheme, claim))
 		return 0;
 	conn = segue_connection_of(sk);
-	if (!conn || !conn->claims)
+	if (!conn || !conn->state.claim)
 		return 0;
 	segue_view_out(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
-		segue_end_claim(sk, conn, claim.shared, claim.beside);
+		segue_end_claim(sk, conn, claim.competing_traffic, claim.extra_packets);
 		return 0;
 	}
-	if (!conn->expired)
-		tp->snd_cwnd = segue_min(segue_claimed(conn->guard) + claim.beside,
+	if (!conn->state.expired)
+		tp->snd_cwnd = segue_min(segue_claim_window(conn->guard.packets) + claim.extra_packets,
 					 tp->snd_cwnd_clamp);
 	sk->sk_pacing_rate = segue_payload_rate(claim.kbps, tp->mss_cache);
 	return 1;

@@ -76,8 +76,8 @@ static inline void segue_view(const struct tcp_sock *tp, const struct segue_conn
 	/* icsk_rto is backed off; this is what it is computed from */
 	view->rto_us = tp->srtt_us ? (tp->srtt_us >> 3) + tp->rttvar_us : 1000000;
 	view->timeouts_since_ack = timeouts;
-	view->ssthresh_saved = timeouts ? segue_windows(conn->ssthresh_saved) : 0;
-	view->srtt_before_us = timeouts ? conn->srtt_before_us : 0;
+	view->ssthresh_saved = timeouts ? segue_windows(conn->reduction.ssthresh_saved) : 0;
+	view->srtt_before_us = timeouts ? conn->reduction.srtt_before_us : 0;
 	view->in_fast_recovery = state == TCP_CA_Recovery;
 	view->in_rto_recovery = state == TCP_CA_Loss;
 	view->pad[0] = 0;
@@ -94,25 +94,25 @@ static inline u32 segue_at_once(const struct tcp_sock *tp, u32 window)
 {
 	const u32 mss = tp->mss_cache ? tp->mss_cache : 536;
 
-	return segue_leaves_at_once(segue_packets(tp, window), tp->max_window / mss + 1);
+	return segue_burst_window(segue_packets(tp, window), tp->max_window / mss + 1);
 }
 
 /* For a few round trips an undo gives back no more than this. */
 static inline void segue_guard(struct segue_connection *conn, const struct tcp_sock *tp, u32 packets)
 {
-	conn->guard = packets;
-	conn->guard_seq = tp->snd_nxt;
-	conn->guard_rounds = SEGUE_GUARD_ROUNDS;
+	conn->guard.packets = packets;
+	conn->guard.round_seq = tp->snd_nxt;
+	conn->state.guard_rounds = SEGUE_GUARD_ROUNDS;
 }
 
 static inline void segue_guard_on_ack(struct segue_connection *conn, struct tcp_sock *tp)
 {
 	/* The kernel's undo also gives back ssthresh, and asks nobody. */
-	if (tp->snd_ssthresh > conn->guard && segue_ca_state(tp) < TCP_CA_Recovery)
-		tp->snd_ssthresh = conn->guard;
-	if (!segue_seq_before(tp->snd_una, conn->guard_seq)) {
-		conn->guard_rounds--;
-		conn->guard_seq = tp->snd_nxt;
+	if (tp->snd_ssthresh > conn->guard.packets && segue_ca_state(tp) < TCP_CA_Recovery)
+		tp->snd_ssthresh = conn->guard.packets;
+	if (!segue_seq_before(tp->snd_una, conn->guard.round_seq)) {
+		conn->state.guard_rounds--;
+		conn->guard.round_seq = tp->snd_nxt;
 	}
 }
 
@@ -121,15 +121,15 @@ static inline void segue_guard_on_ack(struct segue_connection *conn, struct tcp_
  * path until HyStart or a loss ends it. This waits until the guard is over, because packets
  * sent before crossed the old link.
  */
-static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *tp)
+static inline void segue_check_rate(struct segue_connection *conn, struct tcp_sock *tp)
 {
-	if (segue_now_ms() - conn->accepted_ms > SEGUE_DOUBT_MS) {
+	if (segue_now_ms() - conn->accepted_ms > SEGUE_RATE_CHECK_MS) {
 		conn->notified_kbps = 0;
 		return;
 	}
 	if (segue_ca_state(tp) >= TCP_CA_Recovery)
 		return;
-	if (segue_refutes_rate(tp->rate_delivered, tp->mss_cache, tp->rate_interval_us,
+	if (segue_rate_check_fails(tp->rate_delivered, tp->mss_cache, tp->rate_interval_us,
 			       conn->notified_kbps)) {
 		conn->notified_kbps = 0;
 		tp->snd_ssthresh = SEGUE_INFINITE_SSTHRESH;
@@ -138,7 +138,7 @@ static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *t
 
 /* RFC 6069: a host unreachable that quotes the head of a flow that backs off takes one
  * back-off back. The last one finds the timer long expired and resends. */
-static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp,
+static inline void segue_request_icmp(struct sock *sk, const struct tcp_sock *tp,
 				  struct segue_connection *conn)
 {
 	const struct sock_common *common = &sk->__sk_common;
@@ -158,7 +158,7 @@ static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp,
 	request->snd_una = tp->snd_una;
 	request->copies = backoff + 1;
 	bpf_ringbuf_submit(request, 0);
-	conn->asks = 1;
+	conn->state.icmp_requested = 1;
 }
 
 /* The kernel has found a cut to be wrong and asks for the window before it. */
@@ -167,34 +167,34 @@ static inline u32 segue_bound_undo(const struct segue_connection *conn, const st
 {
 	if (!conn)
 		return cwnd;
-	if (conn->resumed && conn->resumed_stamp == segue_segment_stamp(tp))
-		return segue_in_flight(tp) + conn->resumed;
-	if (conn->guard_rounds)
-		return segue_undone_window(cwnd, conn->guard, tp->snd_cwnd);
+	if (conn->resume.packets && conn->resume.stamp == segue_segment_stamp(tp))
+		return segue_in_flight(tp) + conn->resume.packets;
+	if (conn->state.guard_rounds)
+		return segue_undone_window(cwnd, conn->guard.packets, tp->snd_cwnd);
 	return cwnd;
 }
 
 /* Packets leave beyond the window to ask what the outage has lost. */
-static inline void segue_ask_what_was_lost(struct tcp_sock *tp, struct segue_connection *conn)
+static inline void segue_send_loss_probe(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	const u32 window = segue_asks_what_was_lost(tp->snd_cwnd, segue_in_flight(tp));
+	const u32 window = segue_loss_probe_window(tp->snd_cwnd, segue_in_flight(tp));
 
 	if (window == tp->snd_cwnd)
 		return;
-	conn->asked = 1;
-	conn->awaits_loss = 1;
+	conn->state.loss_probe = 1;
+	conn->state.loss_awaited = 1;
 	/* The timer may expire before the answer comes: F-RTO then takes its marks back, and RACK
 	 * sets them. */
-	if (conn->trial_rounds)
-		conn->trial_allowed += tp->packets_out;
+	segue_allow_losses(conn, tp->packets_out);
 	tp->snd_cwnd = segue_min(window, tp->snd_cwnd_clamp);
 }
 
 /* They have left. */
-static inline void segue_end_asking(struct tcp_sock *tp, struct segue_connection *conn)
+static inline void segue_end_loss_probe(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	conn->asked = 0;
-	tp->snd_cwnd = segue_after_asking(tp->snd_cwnd, conn->guard_rounds ? conn->guard : 0);
+	conn->state.loss_probe = 0;
+	tp->snd_cwnd = segue_window_after_loss_probe(
+		tp->snd_cwnd, conn->state.guard_rounds ? conn->guard.packets : 0);
 }
 
 /* 1: the window is another one, and the congestion control must start anew. */
@@ -217,16 +217,16 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 	if (act->what & SEGUE_RETRANSMIT_HEAD) {
 		tp->snd_cwnd = segue_max(tp->snd_cwnd, segue_in_flight(tp) + 1);
 		if (disconnected) {
-			conn->resumed = tp->snd_cwnd;
-			conn->resumed_stamp = segue_segment_stamp(tp);
+			conn->resume.packets = tp->snd_cwnd;
+			conn->resume.stamp = segue_segment_stamp(tp);
 		}
 		/* where this ACK advances snd_una, raising cwnd is all it takes */
 		if (tp->inet_conn.icsk_retransmits)
-			segue_ask_icmp(sk, tp, conn);
+			segue_request_icmp(sk, tp, conn);
 	}
 	if (disconnected && scheme != SEGUE_SCHEME_unaware && state < TCP_CA_Recovery &&
 	    !(act->what & (SEGUE_RETRANSMIT_HEAD | SEGUE_CLAIM)))
-		segue_ask_what_was_lost(tp, conn);
+		segue_send_loss_probe(tp, conn);
 	if (act->what & SEGUE_CLAIM)
 		segue_begin_claim(sk, conn);
 	if (act->what & SEGUE_SET_CWND && act->what & SEGUE_SET_SSTHRESH)

@@ -37,7 +37,7 @@ static inline struct segue_connection *segue_to_answer(struct sock *sk, enum seg
 	if (call == SEGUE_PKTS_ACKED && cleaned_first)
 		return 0;
 	conn = segue_connection_of(sk);
-	if (!conn || !segue_answer_now(&cleaned_first, &conn->ack_half, call,
+	if (!conn || !segue_answer_now(&cleaned_first, &conn->state.ack_half, call,
 				       segue_tcp(sk)->packets_out))
 		return 0;
 	return conn;
@@ -54,10 +54,10 @@ static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_not
 	if (!conn)
 		return SEGUE_AS_BEFORE;
 	order = bpf_map_lookup_elem(&local_orders, &zero);
-	if (!conn->local_pending || !order)
-		return conn->guard_rounds ? SEGUE_ANOTHER_WINDOW : SEGUE_AS_BEFORE;
-	conn->local_pending = 0;
-	conn->link = order->new_link;
+	if (!conn->state.local_pending || !order)
+		return conn->state.guard_rounds ? SEGUE_ANOTHER_WINDOW : SEGUE_AS_BEFORE;
+	conn->state.local_pending = 0;
+	conn->negotiated.link = order->new_link;
 	conn->accepted_ms = segue_now_ms();
 	conn->accepted++;
 	notice->old_link = order->old_link;
@@ -67,7 +67,7 @@ static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_not
 	notice->disconnected = order->disconnected || segue_tcp(sk)->inet_conn.icsk_retransmits;
 	if (!segue_on_notice(sk, conn, notice))
 		return SEGUE_AS_BEFORE;
-	conn->resumed_stamp = 0;
+	conn->resume.stamp = 0;
 	return SEGUE_BY_NOTICE;
 }
 
@@ -77,32 +77,32 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 {
 	enum segue_outcome anew = SEGUE_AS_BEFORE;
 	struct tcp_sock *tp = segue_tcp(sk);
-	const u32 waited = conn->busy;
+	const u32 waited = conn->state.busy;
 
-	conn->asks = 0;
-	if (conn->asked)
-		segue_end_asking(tp, conn);
+	conn->state.icmp_requested = 0;
+	if (conn->state.loss_probe)
+		segue_end_loss_probe(tp, conn);
 	if (tp->snd_una != conn->last_una) {
 		conn->last_una = tp->snd_una;
-		if (conn->busy && tp->snd_una == tp->write_seq)
+		if (conn->state.busy && tp->snd_una == tp->write_seq)
 			segue_flow_idle(conn);
 		if (segue_on_new_ack(sk, conn))
 			anew = SEGUE_ANOTHER_WINDOW;
 	}
-	if (conn->guard_rounds)
+	if (conn->state.guard_rounds)
 		segue_guard_on_ack(conn, tp);
-	else if (conn->notified_kbps && !conn->claims)
-		segue_doubt(conn, tp);
-	if (conn->pending.type && segue_consume(conn, tp, waited, notice)) {
+	else if (conn->notified_kbps && !conn->state.claim)
+		segue_check_rate(conn, tp);
+	if (conn->pending.report.type && segue_consume(conn, tp, waited, notice)) {
 		if (segue_on_notice(sk, conn, notice))
 			anew = SEGUE_BY_NOTICE;
-	} else if (conn->trial_rounds && segue_trial_on_ack(tp, conn)) {
+	} else if (conn->state.trial_rounds && segue_trial_on_ack(tp, conn)) {
 		/* after a notice it can wait: the verifier would check each path through both */
 		anew = SEGUE_RETREATED;
 	}
-	if (conn->bounds_rto || conn->own_rto_max_ms)
+	if (conn->state.rto_bound_wanted || conn->own_rto_max_ms)
 		segue_look_at_rto(sk, tp, conn);
-	conn->expired = 0;
+	conn->state.expired = 0;
 	conn->quiet_us = (u32)tp->tcp_mstamp;
 	return anew;
 }
@@ -113,8 +113,8 @@ static inline u32 segue_on_undo(struct sock *sk, u32 window)
 {
 	struct segue_connection *conn = segue_connection_of(sk);
 
-	if (conn && conn->bounds_rto) {
-		conn->bounds_rto = 0;
+	if (conn && conn->state.rto_bound_wanted) {
+		conn->state.rto_bound_wanted = 0;
 		segue_bound_rto(sk, conn);
 	}
 	return segue_bound_undo(conn, segue_tcp(sk), window);
@@ -125,17 +125,17 @@ static inline void segue_before_cut(struct sock *sk)
 	struct segue_connection *conn = segue_connection_of(sk);
 
 	if (conn)
-		conn->ssthresh_before = segue_tcp(sk)->snd_ssthresh;
+		conn->reduction.ssthresh_before = segue_tcp(sk)->snd_ssthresh;
 }
 
 /* Only an undo leads to TCP_CA_Open before everything of the loss is acknowledged. */
 static inline void segue_on_open(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	if (!conn->resumed || conn->resumed_stamp)
+	if (!conn->resume.packets || conn->resume.stamp)
 		return;
 	if (segue_seq_before(tp->snd_una, tp->high_seq))
-		tp->snd_cwnd = segue_in_flight(tp) + conn->resumed;
-	conn->resumed = 0;
+		tp->snd_cwnd = segue_in_flight(tp) + conn->resume.packets;
+	conn->resume.packets = 0;
 }
 
 /* The kernel asks for the cut first and says afterwards why (tcp_enter_recovery,
@@ -155,17 +155,17 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		return;
 	}
 	if (state == TCP_CA_Loss)
-		conn->asked = 0; /* cwnd is another one (tcp_enter_loss) */
+		conn->state.loss_probe = 0; /* cwnd is another one (tcp_enter_loss) */
 	if (state == TCP_CA_Loss && conn->own_rto_max_ms)
 		segue_free_rto(sk, conn);
 	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {
-		conn->ssthresh_saved = tp->snd_ssthresh;
-		conn->srtt_before_us = tp->srtt_us >> 3;
+		conn->reduction.ssthresh_saved = tp->snd_ssthresh;
+		conn->reduction.srtt_before_us = tp->srtt_us >> 3;
 	}
-	if (conn->claims && state == TCP_CA_Loss) {
+	if (conn->state.claim && state == TCP_CA_Loss) {
 		/* all is marked lost, which proves nothing: the RTO is still that of the old path */
-		conn->trial_lost = tp->lost;
-		conn->expired = !conn->asks;
+		conn->trial.lost = tp->lost;
+		conn->state.expired = !conn->state.icmp_requested;
 	}
 	segue_on_cut(sk, conn, state);
 }
@@ -180,7 +180,7 @@ static inline void segue_on_event(struct sock *sk, enum tcp_ca_event event)
 	if (!conn)
 		return;
 	/* an ACK has been due since now, if none was before */
-	if (!conn->busy)
+	if (!conn->state.busy)
 		conn->quiet_us = (u32)segue_tcp(sk)->tcp_mstamp;
 	segue_flow_busy(conn);
 	if (conn->own_rto_max_ms)
@@ -194,7 +194,7 @@ static inline void segue_on_release(struct sock *sk)
 	if (!conn)
 		return;
 	segue_flow_idle(conn);
-	if (conn->claims)
+	if (conn->state.claim)
 		segue_end_claim(sk, conn, 0, 0);
 }
 

@@ -18,9 +18,9 @@ static inline void segue_flow_busy(struct segue_connection *conn)
 	const s32 one = 1;
 	s32 *count;
 
-	if (conn->busy)
+	if (conn->state.busy)
 		return;
-	conn->busy = 1;
+	conn->state.busy = 1;
 	count = bpf_map_lookup_elem(&hosts, &conn->host);
 	if (!count) {
 		if (!bpf_map_update_elem(&hosts, &conn->host, &one, BPF_NOEXIST))
@@ -36,9 +36,9 @@ static inline void segue_flow_idle(struct segue_connection *conn)
 {
 	s32 *count;
 
-	if (!conn->busy)
+	if (!conn->state.busy)
 		return;
-	conn->busy = 0;
+	conn->state.busy = 0;
 	count = bpf_map_lookup_elem(&hosts, &conn->host);
 	if (count)
 		__sync_fetch_and_add(count, -1);

@@ -103,8 +103,8 @@ static inline void segue_join(const struct tcp_sock *tp, struct segue_connection
 	conn->last_una = tp->snd_una;
 	conn->quiet_us = (u32)tp->tcp_mstamp;
 	if (tp->inet_conn.icsk_retransmits) {
-		conn->ssthresh_saved = tp->snd_ssthresh;
-		conn->srtt_before_us = tp->srtt_us >> 3;
+		conn->reduction.ssthresh_saved = tp->snd_ssthresh;
+		conn->reduction.srtt_before_us = tp->srtt_us >> 3;
 	}
 }
 
@@ -126,17 +126,17 @@ static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_local_ord
 		return 0;
 	/* a socket may be shown again */
 	if (conn->local_round == order->round)
-		return !conn->local_pending;
+		return !conn->state.local_pending;
 	if (!conn->local_round)
 		segue_join(tp, conn);
 	conn->local_round = order->round;
-	conn->local_pending = 1;
+	conn->state.local_pending = 1;
 	/* to set what is set would call nobody */
 	segue_give_base(tp, base);
 	ours = base == SEGUE_BASE_BBR ? SEGUE_LOADED(void, local_bbr_name) :
 					SEGUE_LOADED(void, cc_name);
 	bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, (void *)ours, SEGUE_CC_NAME_LEN);
-	return !conn->local_pending;
+	return !conn->state.local_pending;
 }
 
 /* Writes one octet for each flow that sends (enum segue_local_verdict). */
@@ -163,7 +163,7 @@ int local_handoff(struct bpf_iter__tcp *ctx)
 	} else {
 		conn = bpf_sk_storage_get(&connections, tp, 0, 0);
 		/* packets that ask what was lost (grant.h) wait for no ACK */
-		sends = segue_ca_state(tp) == TCP_CA_Loss || (conn && conn->asked);
+		sends = segue_ca_state(tp) == TCP_CA_Loss || (conn && conn->state.loss_probe);
 	}
 	if (tp->write_seq != tp->snd_nxt && sends)
 		segue_push(tp);

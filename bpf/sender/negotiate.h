@@ -108,7 +108,7 @@ static inline void segue_on_established(struct bpf_sock_ops *ctx, u32 passive)
 	conn = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!conn)
 		return;
-	conn->replay.nonce = nonce;
+	conn->negotiated.replay.nonce = nonce;
 	conn->last_una = ctx->snd_una;
 	segue_host_of(ctx, &conn->host);
 	segue_count(SEGUE_COUNT_NEGOTIATED);

@@ -73,11 +73,11 @@ static inline void segue_first_report(struct segue_connection *conn, u32 fault,
 		segue_refuse(conn, segue_counter_of_fault(fault));
 		return;
 	}
-	if (segue_accept_report(&conn->replay, report) == SEGUE_WRONG_NONCE) {
+	if (segue_accept_report(&conn->negotiated.replay, report) == SEGUE_WRONG_NONCE) {
 		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
 		return;
 	}
-	conn->link = report->link;
+	conn->negotiated.link = report->link;
 	segue_count(SEGUE_COUNT_FIRST);
 }
 
@@ -105,12 +105,12 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 		segue_refuse(conn, segue_counter_of_fault(fault));
 		return;
 	}
-	if (report.nonce != conn->replay.nonce) {
+	if (report.nonce != conn->negotiated.replay.nonce) {
 		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
 		return;
 	}
 	/* the peer repeats it until our answer arrives */
-	if (report.type == SEGUE_TYPE_FIRST && conn->link.rate_kbps)
+	if (report.type == SEGUE_TYPE_FIRST && conn->negotiated.link.rate_kbps)
 		return;
 	if (segue_seq_before(ack, ctx->snd_una) || segue_seq_before(ctx->snd_nxt, ack)) {
 		segue_refuse(conn, SEGUE_COUNT_BAD_ACK);
@@ -119,10 +119,10 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return;
-	if (conn->pending.type)
+	if (conn->pending.report.type)
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
-	conn->pending = report;
-	conn->pending_stamp = segue_segment_stamp(tp);
+	conn->pending.report = report;
+	conn->pending.stamp = segue_segment_stamp(tp);
 }
 
 /* Silence proves nothing about a flow that waited for no ACK. */
@@ -139,16 +139,16 @@ static inline u32 segue_was_disconnected(const struct segue_connection *conn,
 static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
 				u32 waited, struct segue_notice *notice)
 {
-	const struct segue_report pending = conn->pending;
+	const struct segue_report pending = conn->pending.report;
 	const u32 now_ms = segue_now_ms();
 	struct segue_link old_link;
 
-	conn->pending.type = 0;
-	if (conn->pending_stamp != segue_segment_stamp(tp)) {
+	conn->pending.report.type = 0;
+	if (conn->pending.stamp != segue_segment_stamp(tp)) {
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
 		return 0;
 	}
-	if (segue_accept_report(&conn->replay, &pending) != SEGUE_ACCEPTED) {
+	if (segue_accept_report(&conn->negotiated.replay, &pending) != SEGUE_ACCEPTED) {
 		segue_refuse(conn, SEGUE_COUNT_REPEATED);
 		return 0;
 	}
@@ -156,8 +156,8 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		segue_count(SEGUE_COUNT_FORESEEN);
 		return 0;
 	}
-	old_link = conn->link;
-	conn->link = pending.link;
+	old_link = conn->negotiated.link;
+	conn->negotiated.link = pending.link;
 	if (pending.type == SEGUE_TYPE_FIRST) {
 		segue_count(SEGUE_COUNT_FIRST);
 		return 0;
@@ -175,9 +175,9 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 	conn->accepted++;
 	segue_count(SEGUE_COUNT_ACCEPTED);
 	notice->old_link = old_link;
-	notice->new_link = conn->link;
+	notice->new_link = conn->negotiated.link;
 	notice->flows = segue_flows_of(&conn->host);
-	notice->disconnected = segue_was_disconnected(conn, tp, waited, &conn->link);
+	notice->disconnected = segue_was_disconnected(conn, tp, waited, &conn->negotiated.link);
 	return 1;
 }
 

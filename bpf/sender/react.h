@@ -58,7 +58,7 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	struct segue_action act = {};
 	u32 beyond_us;
 
-	if (segue_says_nothing(conn, notice->disconnected))
+	if (segue_notice_rejected(conn, notice->disconnected))
 		return 0;
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
 	if (conn->local_round && notice->disconnected && !tp->packets_out &&
@@ -67,14 +67,14 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	beyond_us = segue_delay_beyond_us(tp->rtt_min.s[0].v, tp->srtt_us >> 3, &notice->old_link);
 	if (segue_decide(conn, &view, notice, beyond_us, &act)) {
 		segue_begin_trial(tp, conn);
-		conn->raised = !notice->disconnected;
+		conn->state.raise_on_trial = !notice->disconnected;
 	}
 	if (act.what & SEGUE_SET_CWND)
 		/* a claim's slots are this flow's alone only until it is over */
 		conn->notified_kbps = notice->new_link.rate_kbps /
 				      (act.what & SEGUE_CLAIM ? 1 : segue_max(1, notice->flows));
 	if (notice->disconnected && scheme != SEGUE_SCHEME_unaware)
-		conn->bounds_rto = 1;
+		conn->state.rto_bound_wanted = 1;
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
@@ -101,25 +101,25 @@ static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *con
 /* The ssthresh that a cut leaves. */
 static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_connection *conn)
 {
-	const u32 kept = segue_kept_window(conn->ssthresh_before, tp->snd_ssthresh, tp->prior_cwnd,
-					   conn->trial_rounds);
+	const u32 kept = segue_kept_window(conn->reduction.ssthresh_before, tp->snd_ssthresh, tp->prior_cwnd,
+					   conn->state.trial_rounds);
 
-	return conn->guard_rounds ? segue_min(kept, conn->guard) : kept;
+	return conn->state.guard_rounds ? segue_min(kept, conn->guard.packets) : kept;
 }
 
 /* The kernel has cut ssthresh for a fast retransmit (TCP_CA_Recovery) or a timeout
  * (TCP_CA_Loss); the policy may put it back. */
 static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, u32 state)
 {
-	const u32 awaited = conn->awaits_loss && conn->guard_rounds && state == TCP_CA_Recovery;
+	const u32 awaited = conn->state.loss_awaited && conn->state.guard_rounds && state == TCP_CA_Recovery;
 	struct tcp_sock *tp = segue_tcp(sk);
 	struct segue_sender view;
 	struct segue_action act;
 
 	if (!segue_listening(conn)) {
-		if (conn->raised && conn->trial_rounds)
+		if (conn->state.raise_on_trial && conn->state.trial_rounds)
 			segue_refuted(tp, conn);
-		if (conn->claims)
+		if (conn->state.claim)
 			segue_end_claim(sk, conn, 0, 0);
 		return;
 	}
@@ -130,9 +130,9 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 		SEGUE_ASK(scheme, on_timeout, &act, segue_settings(), &conn->flow, &view);
 	/* the losses are those of the outage, which the policy has answered */
 	if ((awaited || act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH)) &&
-	    conn->ssthresh_before > tp->snd_ssthresh)
+	    conn->reduction.ssthresh_before > tp->snd_ssthresh)
 		tp->snd_ssthresh = segue_kept(tp, conn);
-	conn->awaits_loss = 0;
+	conn->state.loss_awaited = 0;
 }
 
 /* A round trip, of a packet that the kernel does not name. */

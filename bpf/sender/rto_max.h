@@ -28,7 +28,7 @@
 
 static inline void segue_bound_rto(struct sock *sk, struct segue_connection *conn)
 {
-	u32 bound_ms = segue_rto_bound_ms(&conn->link);
+	u32 bound_ms = segue_rto_bound_ms(&conn->negotiated.link);
 	int own_ms;
 
 	if (conn->own_rto_max_ms ||
@@ -55,14 +55,14 @@ static inline void segue_look_at_rto(struct sock *sk, const struct tcp_sock *tp,
 	const u32 safe = !tp->inet_conn.icsk_retransmits && !tp->inet_conn.icsk_probes_out &&
 			 tp->snd_wnd;
 
-	if (conn->bounds_rto && safe) {
-		conn->bounds_rto = 0;
+	if (conn->state.rto_bound_wanted && safe) {
+		conn->state.rto_bound_wanted = 0;
 		segue_bound_rto(sk, conn);
 	} else if (conn->own_rto_max_ms &&
 		   /* in the trial the old sample may still come */
-		   (!safe || (!conn->trial_rounds &&
+		   (!safe || (!conn->state.trial_rounds &&
 			      (tp->srtt_us >> 3) + tp->rttvar_us <=
-				      1000 * segue_rto_bound_ms(&conn->link)))) {
+				      1000 * segue_rto_bound_ms(&conn->negotiated.link)))) {
 		segue_free_rto(sk, conn);
 	}
 }

@@ -109,8 +109,8 @@ int list_flows(struct bpf_iter__tcp *ctx)
 	conn = bpf_sk_storage_get(&connections, tp, 0, 0);
 	if (conn) {
 		row.negotiated = 1;
-		row.reported = conn->link.rate_kbps != 0;
-		row.link = conn->link;
+		row.reported = conn->negotiated.link.rate_kbps != 0;
+		row.link = conn->negotiated.link;
 		row.flows = segue_flows_of(&conn->host);
 		row.accepted = conn->accepted;
 		row.refused = conn->refused;

@@ -36,55 +36,90 @@ struct segue_host {
 	u64 netns; /* the same address elsewhere is another host */
 };
 
-struct segue_connection {
-	struct segue_host host;
-	struct segue_report pending; /* type 0: none */
-	u32 pending_stamp; /* of the segment that carries `pending` */
-	u32 accepted_ms; /* when the last notice was accepted, if one was */
-	u32 resumed_stamp; /* of the segment at which `resumed` was granted; 0: by the agent */
+/* The results of the handshake and of reports (negotiate.h, notice_rx.h). */
+struct segue_negotiated {
 	struct segue_link link; /* as last reported; rate 0: none */
 	struct segue_replay_window replay;
-	u8 busy : 1; /* counted in `hosts` */
-	u8 local_pending : 1; /* a handoff of this host waits for init */
-	u8 bounds_rto : 1; /* rto_max.h: wanted, once it is safe */
-	u8 claims : 1; /* claim.h */
-	u8 paces : 1; /* TCP's own pacing is ours to end */
-	u8 expired : 1; /* the timer has, and no ACK has come since */
-	u8 asks : 1; /* an ICMP has been asked for (RFC 6069), which makes the timer expire */
-	u8 raised : 1; /* the trial is of a window that was raised without an outage */
-	u8 guard_rounds : 2; /* round trips for which `guard` still holds */
-	u8 trial_rounds : 2; /* round trips for which what was granted is on trial */
-	u8 asked : 1; /* packets have just left to ask what an outage lost (grant.h) */
-	u8 awaits_loss : 1; /* no cut has come since */
-	u8 refuted : 1; /* the last trial was of a window raised without an outage, and failed */
+};
+
+/* A report that waits until its segment has been accepted (notice_rx.h). */
+struct segue_pending {
+	struct segue_report report; /* type 0: none */
+	u32 stamp; /* of the segment that carries it */
+};
+
+/* The trial of a granted window (trial.h, policy/grant.h); state.trial_rounds: it lasts. */
+struct segue_trial {
+	u32 began_us; /* by the kernel's clock of this connection */
+	u32 round_seq; /* the round ends here */
+	u32 lost; /* tp->lost, tp->delivered as it began */
+	u32 delivered;
+	union { /* read by segue_allowed_losses and segue_refuted_ms */
+		u32 allowed; /* as long as it lasts: losses that prove nothing */
+		u32 refuted_ms; /* afterwards: when it failed */
+	} of;
+};
+
+/* The guard (enact.h, policy/grant.h); state.guard_rounds: it lasts. */
+struct segue_guard {
+	u32 packets; /* an undo restores no more */
+	u32 round_seq; /* the round ends here */
+};
+
+/* The window after an outage, which an undo must not take back (enact.h). */
+struct segue_resume {
+	u32 packets;
+	u32 stamp; /* of the segment at which it was granted; 0: by the agent */
+};
+
+/* The last reductions of the window (events.h). */
+struct segue_reduction {
+	u32 ssthresh_before; /* as the congestion control was asked for it */
+	u32 ssthresh_saved; /* after that of the first expiry */
+	u32 srtt_before_us; /* at the first expiry */
+};
+
+/* The bits of all rules: a byte for each would not fit into the slab. */
+struct segue_state {
+	u8 busy : 1; /* flows.h: counted in `hosts` */
+	u8 local_pending : 1; /* local_handoff.h: a handoff of this host waits for init */
+	u8 rto_bound_wanted : 1; /* rto_max.h: once it is safe */
+	u8 claim : 1; /* claim.h: it lasts */
+	u8 paces : 1; /* claim.h: TCP's own pacing is ours to end */
+	u8 expired : 1; /* claim.h: the timer has, and no ACK has come since */
+	u8 icmp_requested : 1; /* enact.h: RFC 6069, which makes the timer expire */
+	u8 raise_on_trial : 1; /* trial.h: the trial is of a raise without an outage */
+	u8 raise_refuted : 1; /* trial.h: the last trial was, and failed */
+	u8 trial_rounds : 2; /* trial.h: round trips for which it still lasts */
+	u8 guard_rounds : 2; /* enact.h: round trips for which it still holds */
+	u8 loss_probe : 1; /* enact.h: its packets have just left */
+	u8 loss_awaited : 1; /* enact.h: no reduction has come since */
 	u8 ack_half; /* ack_order.h */
-	u32 guard; /* packets: an undo gives back no more */
-	u32 guard_seq; /* the round ends here */
+};
+
+struct segue_connection {
+	struct segue_host host;
+	struct segue_negotiated negotiated;
+	struct segue_pending pending;
+	struct segue_state state;
+	struct segue_trial trial;
+	struct segue_guard guard;
+	struct segue_resume resume;
+	struct segue_reduction reduction;
 	u32 proven; /* packets: a notice raises the window no further; 0: none is known */
-	u32 trial_us; /* trial.h: since when, by the kernel's clock of this connection */
-	u32 trial_seq; /* the round ends here */
-	u32 trial_lost; /* tp->lost, tp->delivered as it began */
-	u32 trial_delivered;
-	union {
-		u32 trial_allowed; /* losses that prove nothing */
-		u32 refuted_ms; /* no trial lasts: when the last one failed */
-	};
-	u32 resumed; /* packets: the window after an outage */
-	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
-	u32 notified_kbps; /* the last notice's rate as far as it is this flow's; 0: not in doubt */
+	u32 notified_kbps; /* this flow's share of the last notice's rate; 0: no rate check */
 	u32 own_rto_max_ms; /* rto_max.h: to be given back; 0: not bounded */
+	u32 accepted_ms; /* when the last notice was accepted, if one was */
+	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
 	u32 last_una;
 	u32 accepted;
 	u32 refused;
-	u32 ssthresh_before; /* as the congestion control was asked for a cut */
-	u32 ssthresh_saved; /* after the cut of the first expiry */
-	u32 srtt_before_us; /* at the first expiry */
 	u32 local_round; /* local_handoff.h: of the last handoff; 0: none yet */
 	struct segue_flow flow; /* the scheme's */
 };
 
 /* With the 72 octets that the kernel puts before it, a storage of kmalloc-256. */
-_Static_assert(sizeof(struct segue_connection) <= 184, "more than 256 octets of slab");
+_Static_assert(sizeof(struct segue_connection) == 184, "256 octets of slab");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -154,6 +189,25 @@ static inline u32 segue_segment_stamp(const struct tcp_sock *tp)
 static inline struct segue_connection *segue_connection_of(struct sock *sk)
 {
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+/* Losses that prove nothing, as long as a trial lasts. */
+static inline u32 segue_allowed_losses(const struct segue_connection *conn)
+{
+	return conn->state.trial_rounds ? conn->trial.of.allowed : 0;
+}
+
+/* So many more prove nothing, if a trial lasts. */
+static inline void segue_allow_losses(struct segue_connection *conn, u32 more)
+{
+	if (conn->state.trial_rounds)
+		conn->trial.of.allowed += more;
+}
+
+/* When the last trial failed, if it was of a raise without an outage. */
+static inline u32 segue_refuted_ms(const struct segue_connection *conn)
+{
+	return conn->state.raise_refuted ? conn->trial.of.refuted_ms : 0;
 }
 
 static inline u32 segue_now_ms(void)

@@ -25,32 +25,32 @@
 
 static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn)
 {
-	conn->refuted = 0;
-	conn->trial_rounds = SEGUE_TRIAL_ROUNDS;
-	conn->trial_us = (u32)tp->tcp_mstamp;
-	conn->trial_seq = tp->snd_nxt;
-	conn->trial_lost = tp->lost;
-	conn->trial_delivered = tp->delivered;
-	conn->trial_allowed = segue_trial_allows(tp->packets_out);
+	conn->state.raise_refuted = 0;
+	conn->state.trial_rounds = SEGUE_TRIAL_ROUNDS;
+	conn->trial.began_us = (u32)tp->tcp_mstamp;
+	conn->trial.round_seq = tp->snd_nxt;
+	conn->trial.lost = tp->lost;
+	conn->trial.delivered = tp->delivered;
+	conn->trial.of.allowed = segue_trial_allows(tp->packets_out);
 }
 
 /* Half of what arrived in a round trip. */
 static inline void segue_trial_failed(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial_us;
-	const u32 arrived = tp->delivered - conn->trial_delivered;
+	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial.began_us;
+	const u32 arrived = tp->delivered - conn->trial.delivered;
 
-	conn->trial_rounds = 0;
-	conn->proven = segue_found_window(arrived, tp->srtt_us >> 3, took_us);
-	conn->refuted = conn->raised;
-	conn->refuted_ms = segue_now_ms();
+	conn->state.trial_rounds = 0;
+	conn->proven = segue_delivered_window(arrived, tp->srtt_us >> 3, took_us);
+	conn->state.raise_refuted = conn->state.raise_on_trial;
+	conn->trial.of.refuted_ms = segue_now_ms();
 	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, conn->proven);
 }
 
 static inline void segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
 {
 	segue_trial_failed(tp, conn);
-	conn->resumed = 0;
+	conn->resume.packets = 0;
 	tp->snd_cwnd = segue_min(tp->snd_cwnd, conn->proven);
 	tp->snd_cwnd_cnt = 0;
 	segue_guard(conn, tp, tp->snd_ssthresh);
@@ -60,30 +60,32 @@ static inline void segue_retreat(struct tcp_sock *tp, struct segue_connection *c
 static inline void segue_refuted(struct tcp_sock *tp, struct segue_connection *conn)
 {
 	segue_trial_failed(tp, conn);
-	conn->guard = segue_min(conn->guard, conn->proven);
+	conn->guard.packets = segue_min(conn->guard.packets, conn->proven);
 }
 
-static inline u32 segue_says_nothing(const struct segue_connection *conn, u32 disconnected)
+static inline u32 segue_notice_rejected(const struct segue_connection *conn, u32 disconnected)
 {
-	return segue_disbelieves(disconnected, conn->refuted, segue_now_ms() - conn->refuted_ms);
+	return segue_rejects_notice(disconnected, conn->state.raise_refuted,
+				    segue_now_ms() - segue_refuted_ms(conn));
 }
 
 /* On each ACK of a trial. 1: it has failed, and the window has changed. */
 static inline u32 segue_trial_on_ack(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	const u32 arrived = tp->delivered - conn->trial_delivered;
+	const u32 arrived = tp->delivered - conn->trial.delivered;
 
-	if (segue_trial_fails(tp->lost - conn->trial_lost, arrived, conn->trial_allowed)) {
+	if (segue_trial_fails(tp->lost - conn->trial.lost, arrived,
+			      segue_allowed_losses(conn))) {
 		segue_retreat(tp, conn);
 		return 1;
 	}
 	/* a recovery is part of the trial: RTO recovery would not cut the window again */
-	if (segue_seq_before(tp->snd_una, conn->trial_seq) ||
+	if (segue_seq_before(tp->snd_una, conn->trial.round_seq) ||
 	    segue_ca_state(tp) >= TCP_CA_Recovery)
 		return 0;
-	conn->trial_seq = tp->snd_nxt;
-	conn->trial_rounds--;
-	if (!conn->trial_rounds)
+	conn->trial.round_seq = tp->snd_nxt;
+	conn->state.trial_rounds--;
+	if (!conn->state.trial_rounds)
 		conn->proven = segue_proven_twice(conn->proven);
 	return 0;
 }

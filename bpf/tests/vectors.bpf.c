@@ -33,15 +33,15 @@ enum segue_vector {
 	SEGUE_VECTOR_WHOLE_PACKETS,
 	SEGUE_VECTOR_WINDOWS,
 	SEGUE_VECTOR_ANSWER_NOW,
-	SEGUE_VECTOR_LEAVES_AT_ONCE,
-	SEGUE_VECTOR_ASKS_WHAT_WAS_LOST,
-	SEGUE_VECTOR_AFTER_ASKING,
+	SEGUE_VECTOR_BURST_WINDOW,
+	SEGUE_VECTOR_LOSS_PROBE_WINDOW,
+	SEGUE_VECTOR_WINDOW_AFTER_LOSS_PROBE,
 	SEGUE_VECTOR_TRIAL_ALLOWS,
 	SEGUE_VECTOR_TRIAL_FAILS,
-	SEGUE_VECTOR_FOUND_WINDOW,
+	SEGUE_VECTOR_DELIVERED_WINDOW,
 	SEGUE_VECTOR_PROVEN_TWICE,
-	SEGUE_VECTOR_REFUTES_RATE,
-	SEGUE_VECTOR_DISBELIEVES,
+	SEGUE_VECTOR_RATE_CHECK_FAILS,
+	SEGUE_VECTOR_REJECTS_NOTICE,
 	SEGUE_VECTOR_KEPT_WINDOW,
 	SEGUE_VECTOR_UNDONE_WINDOW,
 	SEGUE_VECTOR_DELAY_BEYOND,
@@ -126,14 +126,14 @@ static void on_wire(void)
 static void on_grant(void)
 {
 	switch (event) {
-	case SEGUE_VECTOR_LEAVES_AT_ONCE:
-		answer = segue_leaves_at_once(argument[0], argument[1]);
+	case SEGUE_VECTOR_BURST_WINDOW:
+		answer = segue_burst_window(argument[0], argument[1]);
 		break;
-	case SEGUE_VECTOR_ASKS_WHAT_WAS_LOST:
-		answer = segue_asks_what_was_lost(argument[0], argument[1]);
+	case SEGUE_VECTOR_LOSS_PROBE_WINDOW:
+		answer = segue_loss_probe_window(argument[0], argument[1]);
 		break;
-	case SEGUE_VECTOR_AFTER_ASKING:
-		answer = segue_after_asking(argument[0], argument[1]);
+	case SEGUE_VECTOR_WINDOW_AFTER_LOSS_PROBE:
+		answer = segue_window_after_loss_probe(argument[0], argument[1]);
 		break;
 	case SEGUE_VECTOR_TRIAL_ALLOWS:
 		answer = segue_trial_allows(argument[0]);
@@ -141,17 +141,17 @@ static void on_grant(void)
 	case SEGUE_VECTOR_TRIAL_FAILS:
 		answer = segue_trial_fails(argument[0], argument[1], argument[2]);
 		break;
-	case SEGUE_VECTOR_FOUND_WINDOW:
-		answer = segue_found_window(argument[0], argument[1], argument[2]);
+	case SEGUE_VECTOR_DELIVERED_WINDOW:
+		answer = segue_delivered_window(argument[0], argument[1], argument[2]);
 		break;
 	case SEGUE_VECTOR_PROVEN_TWICE:
 		answer = segue_proven_twice(argument[0]);
 		break;
-	case SEGUE_VECTOR_REFUTES_RATE:
-		answer = segue_refutes_rate(argument[0], argument[1], argument[2], argument[3]);
+	case SEGUE_VECTOR_RATE_CHECK_FAILS:
+		answer = segue_rate_check_fails(argument[0], argument[1], argument[2], argument[3]);
 		break;
-	case SEGUE_VECTOR_DISBELIEVES:
-		answer = segue_disbelieves(argument[0], argument[1], argument[2]);
+	case SEGUE_VECTOR_REJECTS_NOTICE:
+		answer = segue_rejects_notice(argument[0], argument[1], argument[2]);
 		break;
 	case SEGUE_VECTOR_KEPT_WINDOW:
 		answer = segue_kept_window(argument[0], argument[1], argument[2], argument[3]);

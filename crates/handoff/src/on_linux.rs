@@ -35,8 +35,8 @@ pub(crate) struct OnLinux {
     /// Packets: the window after an outage, and the segment at which it was granted; none: outside any.
     resumed: u32,
     resumed_at: Option<Nanos>,
-    /// Packets have just left to ask what an outage lost.
-    asked: bool,
+    /// The two packets of a loss probe have just left (policy/grant.h).
+    loss_probe: bool,
     /// No cut has come since.
     awaits_loss: bool,
     guard: u32,
@@ -51,11 +51,11 @@ pub(crate) struct OnLinux {
     claims: bool,
     /// The timer has expired, and no ACK has come since.
     expired: bool,
-    /// The answer to the present ACK asks for an ICMP (RFC 6069), which makes the timer expire.
-    asks: bool,
+    /// The answer to the present ACK requests an ICMP (RFC 6069), which makes the timer expire.
+    icmp_requested: bool,
     /// Packets: a notice raises the window no further; 0: nothing is known.
     proven: u32,
-    /// The last notice's rate as far as it is this flow's, and when that came; 0: not in doubt.
+    /// The last notice's rate as far as it is this flow's, and when that came; 0: not to be checked.
     notified_kbps: u32,
     notified_at: Nanos,
     /// A notice has been accepted.
@@ -82,7 +82,7 @@ impl Trial {
     /// `segue_trial_failed`: the window that it has found.
     fn found(&self, view: &View, tp: &KernelView) -> u32 {
         let arrived = tp.delivered.wrapping_sub(self.delivered);
-        grant::found_window(arrived, micros(view.srtt), micros(tp.now - self.since))
+        grant::delivered_window(arrived, micros(view.srtt), micros(tp.now - self.since))
     }
 }
 
@@ -138,13 +138,13 @@ impl OnLinux {
             || self.bounds_rto
             || self.rto_is_bounded
             || self.claims
-            || self.asked
+            || self.loss_probe
     }
 
     /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
     pub fn on_ack(&mut self, view: &View, policy: &mut impl Decides) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
-        self.asks = false;
+        self.icmp_requested = false;
         let advice = self.answer(view, tp, policy);
         self.look_at_rto(view, &tp);
         self.expired = false;
@@ -155,13 +155,14 @@ impl OnLinux {
         let found = tp.ssthresh;
         self.applied = 0;
         self.awaits_loss &= !recovers(view);
-        let back = std::mem::take(&mut self.asked)
-            .then(|| grant::after_asking(tp.cwnd, if self.guard_rounds > 0 { self.guard } else { 0 }));
+        let back = std::mem::take(&mut self.loss_probe).then(|| {
+            grant::window_after_loss_probe(tp.cwnd, if self.guard_rounds > 0 { self.guard } else { 0 })
+        });
         tp.cwnd = back.unwrap_or(tp.cwnd);
         if self.guard_rounds > 0 {
             self.guard_on_ack(view, &mut tp);
         } else if self.notified_kbps > 0 && !self.claims {
-            self.doubt(view, &mut tp);
+            self.check_rate(view, &mut tp);
         }
         if let Some(notice) = self.pending.take().and_then(|notice| self.consumed(view, &tp, notice)) {
             let view = View { ssthresh: window(tp.ssthresh), kernel: Some(tp), ..*view };
@@ -199,7 +200,7 @@ impl OnLinux {
     /// `segue_on_notice`, with `segue_decide` and `segue_enact`.
     pub fn on_notice(&mut self, view: &View, notice: &Notice, policy: &mut impl Decides) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
-        if self.says_nothing(&tp, notice) {
+        if self.rejects_notice(&tp, notice) {
             return Advice::default();
         }
         let mut tcp = sender(view);
@@ -239,14 +240,14 @@ impl OnLinux {
         self.enact(view, &tp, notice, &act)
     }
 
-    /// `segue_says_nothing`. The sender has heard it nevertheless (`segue_consume`).
-    fn says_nothing(&mut self, tp: &KernelView, notice: &Notice) -> bool {
+    /// `segue_notice_rejected`. It counts as received nevertheless (`segue_consume`).
+    fn rejects_notice(&mut self, tp: &KernelView, notice: &Notice) -> bool {
         let since = self.refuted_at.map_or(0, |at| millis(tp.now).wrapping_sub(millis(at)));
-        let disbelieves = grant::disbelieves(notice.disconnected != 0, self.refuted_at.is_some(), since);
-        if disbelieves {
+        let rejects = grant::rejects_notice(notice.disconnected != 0, self.refuted_at.is_some(), since);
+        if rejects {
             (self.notified, self.notified_at) = (true, tp.now);
         }
-        disbelieves
+        rejects
     }
 
     fn enact(&mut self, view: &View, tp: &KernelView, notice: &Notice, act: &Action) -> Advice {
@@ -256,7 +257,7 @@ impl OnLinux {
             ssthresh = Some(packets(act.ssthresh).max(2));
         }
         if act.has(What::SET_CWND) && !view.in_fast_recovery {
-            cwnd = Some(grant::leaves_at_once(packets(act.cwnd), tp.most_room));
+            cwnd = Some(grant::burst_window(packets(act.cwnd), tp.most_room));
         }
         if act.has(What::RETRANSMIT_HEAD) {
             let raised = cwnd.unwrap_or(tp.cwnd).max(tp.in_flight + 1);
@@ -265,23 +266,23 @@ impl OnLinux {
                 self.resumed = raised;
             }
         }
-        let asks = notice.disconnected != 0
+        let probes = notice.disconnected != 0
             && !recovers(view)
             && !act.has(What::RETRANSMIT_HEAD)
             && !act.has(What::CLAIM);
         let granted = cwnd.unwrap_or(tp.cwnd);
-        let asking = grant::asks_what_was_lost(granted, tp.in_flight);
-        if asks && asking > granted {
-            (self.asked, self.awaits_loss) = (true, true);
+        let probing = grant::loss_probe_window(granted, tp.in_flight);
+        if probes && probing > granted {
+            (self.loss_probe, self.awaits_loss) = (true, true);
             // The timer may expire before the answer comes: F-RTO then takes its marks back, and RACK sets them.
             if let Some(trial) = &mut self.trial {
                 trial.allowed = trial.allowed.saturating_add(view.flight);
             }
-            cwnd = Some(asking);
+            cwnd = Some(probing);
         }
         if act.has(What::CLAIM) {
             self.claims = true;
-            self.asks = act.has(What::RETRANSMIT_HEAD);
+            self.icmp_requested = act.has(What::RETRANSMIT_HEAD);
         }
         if act.has(What::SET_CWND | What::SET_SSTHRESH) {
             self.start_guard(view, ssthresh.unwrap_or(tp.ssthresh));
@@ -317,12 +318,12 @@ impl OnLinux {
         }
     }
 
-    /// `segue_doubt`: if far more arrives than the notice said, slow start probes the path.
-    fn doubt(&mut self, view: &View, tp: &mut KernelView) {
-        if tp.now - self.notified_at > grant::DOUBT_MS * MS {
+    /// `segue_check_rate`: if far more arrives than the notice said, slow start probes the path.
+    fn check_rate(&mut self, view: &View, tp: &mut KernelView) {
+        if tp.now - self.notified_at > grant::RATE_CHECK_MS * MS {
             self.notified_kbps = 0;
         } else if !recovers(view)
-            && grant::refutes_rate(tp.rate_delivered, tp.mss, tp.rate_interval_us, self.notified_kbps)
+            && grant::rate_check_fails(tp.rate_delivered, tp.mss, tp.rate_interval_us, self.notified_kbps)
         {
             self.notified_kbps = 0;
             tp.ssthresh = INFINITE_SSTHRESH;
@@ -392,7 +393,7 @@ impl OnLinux {
         before(view.snd_una, tp.high_seq).then_some(tp.in_flight + resumed)
     }
 
-    /// `segue_on_cut` for a fast retransmit: losses that were asked for are those of the outage.
+    /// `segue_on_cut` for a fast retransmit: losses that a loss probe has shown are those of the outage.
     pub fn on_recovery(&mut self, advice: Advice) -> Advice {
         Advice { keep_window: advice.keep_window || (self.awaits_loss && self.guard_rounds > 0), ..advice }
     }

@@ -205,7 +205,7 @@ fn a_cut_keeps_what_is_in_use() {
 
 /// Within ten seconds, twice the rate of the notice arrives: slow start probes the path.
 #[test]
-fn a_rate_that_is_too_small_is_doubted() {
+fn a_rate_that_is_too_small_fails_its_check() {
     let told = Notice { old_link: FAST, new_link: SLOW, flows: 1, disconnected: 0 };
     // Figure 1: 24 packets are more than twice the new link's BDP, 11. Nothing lies beyond the old one's 19.95 ms.
     let view = with(&View { flight: 24, ..open(0) }, |tp| {
@@ -324,7 +324,7 @@ mod claim {
         (advice.cwnd.map(|cwnd| cwnd / PACKET), advice.kernel.pace)
     }
 
-    /// A packet in 5 ms is 289,600 bytes of payload a second: a claim begins with a question (8.7).
+    /// A packet in 5 ms is 289,600 bytes of payload a second: a claim begins with a rate probe (8.7).
     const TWICE: Option<Pace> = Some(Pace::At(289_600));
     /// A packet in 10 ms.
     const SLOTS: Option<Pace> = Some(Pace::At(144_800));
@@ -367,7 +367,7 @@ mod claim {
         }
     }
 
-    /// The path holds W = 11 at 1200 kbit/s. The fifth of a question has met no queue, and the claim has 1200 *
+    /// The path holds W = 11 at 1200 kbit/s. The fifth of a rate probe has met no queue, and the claim has 1200 *
     /// 1.25^3 kbit/s. 100.347 ms of them are 19.6 packets, where they were 10.03.
     #[test]
     fn a_link_that_is_faster_is_found() {
@@ -386,7 +386,7 @@ mod claim {
         assert_eq!(asked(&mut sender, &sent(5, 25, 25)).1, Some(Pace::At(41_268)));
         assert_eq!(asked(&mut sender, &sent(6, 60, 60)), (Some(11 + 2), SLOTS));
         assert_eq!(asked(&mut sender, &sent(6, 101, 0)), (Some(11 + 2), SLOTS));
-        // 2343 kbit/s in whole ones, and twice that for the next question.
+        // 2343 kbit/s in whole ones, and twice that for the next rate probe.
         assert_eq!(asked(&mut sender, &sent(6, 121, 20)), (Some(11 + 9 + 2), Some(Pace::At(565_444))));
     }
 
@@ -427,10 +427,11 @@ mod claim {
         assert_eq!(sender.on_ack(&lost).kernel.anew, Some(Anew::Retreat(5)));
     }
 
-    /// Without an outage the window grew. The first cut for what was sent since the notice refutes it and ends the claim.
+    /// Without an outage the window grew. The first reduction for what was sent since
+    /// the notice refutes it and ends the claim.
     /// In 0.4 s 40 packets have arrived: the path carries ten in a round trip of 100 ms, and five are left.
     #[test]
-    fn a_raise_is_refuted_by_the_first_cut() {
+    fn a_raise_is_refuted_by_the_first_reduction() {
         let small = View { cwnd: 6 * PACKET, ..with(&view(), |tp| tp.cwnd = 6) };
         for (una, lasts) in [(105, true), (112, false)] {
             let mut sender = told(&small, 0);

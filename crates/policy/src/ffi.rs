@@ -36,17 +36,23 @@ unsafe extern "C" {
 
     pub(crate) safe fn segue_shim_was_silent(silence_us: u32, srtt_us: u32, new_link: &Link) -> u32;
     pub(crate) safe fn segue_shim_rto_bound_ms(link: &Link) -> u32;
-    pub(crate) safe fn segue_shim_asks_what_was_lost(window: u32, in_flight: u32) -> u32;
-    pub(crate) safe fn segue_shim_after_asking(window: u32, guard: u32) -> u32;
-    pub(crate) safe fn segue_shim_leaves_at_once(window: u32, most_room: u32) -> u32;
+    pub(crate) safe fn segue_shim_loss_probe_window(window: u32, in_flight: u32) -> u32;
+    pub(crate) safe fn segue_shim_window_after_loss_probe(window: u32, guard: u32) -> u32;
+    pub(crate) safe fn segue_shim_burst_window(window: u32, most_room: u32) -> u32;
     pub(crate) safe fn segue_shim_trial_allows(packets_out: u32) -> u32;
     pub(crate) safe fn segue_shim_trial_fails(lost: u32, arrived: u32, allowed: u32) -> u32;
-    pub(crate) safe fn segue_shim_found_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
+    pub(crate) safe fn segue_shim_delivered_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
     pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
-    pub(crate) safe fn segue_shim_disbelieves(disconnected: u32, refuted: u32, since_ms: u32) -> u32;
-    pub(crate) safe fn segue_shim_refutes_rate(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> u32;
-    pub(crate) safe fn segue_shim_claimed(guard: u32) -> u32;
-    pub(crate) safe fn segue_shim_left_by_claim(cwnd: u32, guard: u32, shared: u32, more: u32) -> u32;
+    pub(crate) safe fn segue_shim_rejects_notice(disconnected: u32, refuted: u32, since_ms: u32) -> u32;
+    pub(crate) safe fn segue_shim_rate_check_fails(
+        delivered: u32,
+        mss: u32,
+        interval_us: u32,
+        kbps: u32,
+    ) -> u32;
+    pub(crate) safe fn segue_shim_claim_window(guard: u32) -> u32;
+    pub(crate) safe fn segue_shim_window_after_claim(cwnd: u32, guard: u32, competing: u32, more: u32)
+    -> u32;
     pub(crate) safe fn segue_shim_payload_rate(kbps: u32, mss: u32) -> u64;
     pub(crate) safe fn segue_shim_kept_window(before: u32, cut: u32, prior_cwnd: u32, on_trial: u32) -> u32;
     pub(crate) safe fn segue_shim_undone_window(window: u32, guard: u32, cwnd: u32) -> u32;
@@ -79,23 +85,27 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_completion(near: &Near, now: u64) -> u64;
     pub(crate) safe fn segue_shim_near_on_old_link(near: &Near, completion: u64, sent: u64) -> u32;
     pub(crate) safe fn segue_shim_near_overflows(near: &Near, free_at: u64, sent: u64) -> u32;
-    pub(crate) safe fn segue_shim_near_most_out(window: u64, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_flight_limit(window: u64, own: u32) -> u64;
     pub(crate) safe fn segue_shim_near_old_arrival(near: &Near, sent: u64, before: u64) -> u64;
     pub(crate) safe fn segue_shim_near_too_late(near: &Near, begins: u64, packets: u32, arrival: u64) -> u32;
     pub(crate) safe fn segue_shim_near_horizon(near: &Near, old_flight: u32) -> u32;
-    pub(crate) safe fn segue_shim_near_waits(near: &Near, arrival: u64) -> u64;
-    pub(crate) safe fn segue_shim_near_tells_all_ns(notice: &Notice, ack_bytes: u32, own: u32) -> u64;
-    pub(crate) safe fn segue_shim_near_too_soon(near: &Near, elapsed_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_loss_deadline(near: &Near, arrival: u64) -> u64;
+    pub(crate) safe fn segue_shim_near_join_delay_ns(notice: &Notice, ack_bytes: u32, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_acks_original(near: &Near, elapsed_ns: u64) -> u32;
     pub(crate) safe fn segue_shim_near_after_loss(window: u64, own: u32) -> u64;
     pub(crate) safe fn segue_shim_near_after_acks(window: u64, acked: u32, own: u32) -> u64;
-    pub(crate) safe fn segue_shim_near_is_shared(near: &Near, least_rtt_ns: u64) -> u32;
-    pub(crate) safe fn segue_shim_near_measured(near: &mut Near, rtt_ns: u64);
+    pub(crate) safe fn segue_shim_near_competing_traffic(near: &Near, least_rtt_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_set_rtt(near: &mut Near, rtt_ns: u64);
     pub(crate) safe fn segue_shim_near_queued(near: &Near, rtt_ns: u64) -> u32;
-    pub(crate) safe fn segue_shim_near_raise(near: &mut Near, told: &Near, steps: u32);
-    pub(crate) safe fn segue_shim_near_steps_left(steps: u32) -> u32;
-    pub(crate) safe fn segue_shim_near_keeps_up(near: &Near, packets: u32, first_ns: u64, rtt_ns: u64)
-    -> u32;
-    pub(crate) safe fn segue_shim_near_steps_more(steps: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_apply_steps(near: &mut Near, told: &Near, steps: u32);
+    pub(crate) safe fn segue_shim_near_steps_after_queue(steps: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_probe_passes(
+        near: &Near,
+        packets: u32,
+        first_ns: u64,
+        rtt_ns: u64,
+    ) -> u32;
+    pub(crate) safe fn segue_shim_near_steps_after_probe(steps: u32) -> u32;
     pub(crate) safe fn segue_shim_near_share(near: &Near, own: u32) -> u32;
     pub(crate) safe fn segue_shim_near_rto_ns(near: &Near, backoff: u32) -> u64;
 
@@ -162,7 +172,7 @@ mod tests {
         all.push(size_of::<Etcp>());
         all.extend(layout!(Path: old_link, new_link, packet_bytes, ack_bytes, whole_packets));
         all.extend(
-            layout!(Near: beyond_ns, old_slot_ns, slot_ns, ack_way_ns, data_way_ns, old_data_way_ns, rtt_ns,
+            layout!(Near: delay_beyond_ns, old_slot_ns, slot_ns, ack_owd_ns, data_owd_ns, old_data_owd_ns, rtt_ns,
             window),
         );
         all.extend(layout!(RawReport: link, nonce, seq, kind));
@@ -177,11 +187,11 @@ mod tests {
         all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));
         all.extend(RLCI_RULES.iter().map(|rule| rule.bit as usize));
         all.extend(layout!(Out: snd_una, unit, marked, sacks, elapsed_ms, rtt_us, sent_us, now_us, sent));
-        all.extend(layout!(Claim: beside, kbps, shared));
+        all.extend(layout!(Claim: extra_packets, kbps, competing_traffic));
         all.extend(What::NAMES.iter().map(|(flag, _)| flag.0 as usize));
         all.extend([grant::TRIAL_ROUNDS, grant::GUARD_ROUNDS].map(|rounds| rounds as usize));
-        all.extend([grant::DOUBT_MS, grant::NOTICES_APART_MS].map(|ms| ms as usize));
-        all.extend([Near::TRAIN, PACKET].map(|packets| packets as usize));
+        all.extend([grant::RATE_CHECK_MS, grant::NOTICES_APART_MS].map(|ms| ms as usize));
+        all.extend([Near::PROBE_PACKETS, Near::FLOWS_LIMIT, PACKET].map(|number| number as usize));
         all
     }
 

@@ -8,8 +8,8 @@ use crate::{Action, Link, Notice, Sender};
 pub const TRIAL_ROUNDS: u32 = 3;
 /// Round trips for which an undo gives back no more than was granted.
 pub const GUARD_ROUNDS: u32 = 3;
-/// How long the rate of a notice may be refuted, ms.
-pub const DOUBT_MS: u64 = 10_000;
+/// How long the rate of a notice is checked, ms.
+pub const RATE_CHECK_MS: u64 = 10_000;
 
 /// Least time between two notices, ms.
 pub const NOTICES_APART_MS: u64 = 1_000;
@@ -19,14 +19,14 @@ pub fn was_silent(silence_us: u32, srtt_us: u32, new_link: &Link) -> bool {
     ffi::segue_shim_was_silent(silence_us, srtt_us, new_link) != 0
 }
 
-/// Packets that a claim lets out, of what was granted as far as it has not been refuted.
-pub fn claimed(guard: u32) -> u32 {
-    ffi::segue_shim_claimed(guard)
+/// The window of a claim: what was granted as far as it has not been refuted.
+pub fn claim_window(guard: u32) -> u32 {
+    ffi::segue_shim_claim_window(guard)
 }
 
-/// The stack's window at its end, where others fill the link, too, or do not, and the path holds `more`.
-pub fn left_by_claim(cwnd: u32, guard: u32, shared: bool, more: u32) -> u32 {
-    ffi::segue_shim_left_by_claim(cwnd, guard, shared.into(), more)
+/// The stack's window at its end, where there is competing traffic or none, and the path holds `more`.
+pub fn window_after_claim(cwnd: u32, guard: u32, competing: bool, more: u32) -> u32 {
+    ffi::segue_shim_window_after_claim(cwnd, guard, competing.into(), more)
 }
 
 /// Its pace, octets of payload a second.
@@ -39,19 +39,19 @@ pub fn rto_bound_ms(link: &Link) -> u32 {
     ffi::segue_shim_rto_bound_ms(link)
 }
 
-/// The window that lets packets ask what an outage lost, though as many as `in_flight` count as under way.
-pub fn asks_what_was_lost(window: u32, in_flight: u32) -> u32 {
-    ffi::segue_shim_asks_what_was_lost(window, in_flight)
+/// The window that lets the packets of a loss probe leave, though `in_flight` count as in flight.
+pub fn loss_probe_window(window: u32, in_flight: u32) -> u32 {
+    ffi::segue_shim_loss_probe_window(window, in_flight)
 }
 
 /// The window from the next ACK on; `guard`: ssthresh as the notice left it, 0 if it brought none.
-pub fn after_asking(window: u32, guard: u32) -> u32 {
-    ffi::segue_shim_after_asking(window, guard)
+pub fn window_after_loss_probe(window: u32, guard: u32) -> u32 {
+    ffi::segue_shim_window_after_loss_probe(window, guard)
 }
 
 /// The part of a granted window that leaves at once, where the peer has had room for `most_room` packets.
-pub fn leaves_at_once(window: u32, most_room: u32) -> u32 {
-    ffi::segue_shim_leaves_at_once(window, most_room)
+pub fn burst_window(window: u32, most_room: u32) -> u32 {
+    ffi::segue_shim_burst_window(window, most_room)
 }
 
 /// Losses that prove nothing.
@@ -59,9 +59,9 @@ pub fn trial_allows(packets_out: u32) -> u32 {
     ffi::segue_shim_trial_allows(packets_out)
 }
 
-/// Whether a notice says nothing because a window that one raised without an outage was refuted `since_ms` ago.
-pub fn disbelieves(disconnected: bool, refuted: bool, since_ms: u32) -> bool {
-    ffi::segue_shim_disbelieves(disconnected.into(), refuted.into(), since_ms) != 0
+/// Whether a notice is rejected because a window that one raised without an outage was refuted `since_ms` ago.
+pub fn rejects_notice(disconnected: bool, refuted: bool, since_ms: u32) -> bool {
+    ffi::segue_shim_rejects_notice(disconnected.into(), refuted.into(), since_ms) != 0
 }
 
 /// Whether so many packets lost and arrived since the trial began refute the grant.
@@ -70,8 +70,8 @@ pub fn trial_fails(lost: u32, arrived: u32, allowed: u32) -> bool {
 }
 
 /// The window after a failure: half of the packets that arrived in a round trip.
-pub fn found_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32 {
-    ffi::segue_shim_found_window(arrived, srtt_us, took_us)
+pub fn delivered_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32 {
+    ffi::segue_shim_delivered_window(arrived, srtt_us, took_us)
 }
 
 /// The bound of later grants after a success; 0: none is known.
@@ -79,9 +79,9 @@ pub fn proven_twice(proven: u32) -> u32 {
     ffi::segue_shim_proven_twice(proven)
 }
 
-/// Whether twice the rate of the notice arrives.
-pub fn refutes_rate(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> bool {
-    ffi::segue_shim_refutes_rate(delivered, mss, interval_us, kbps) != 0
+/// Whether twice the reported rate arrives.
+pub fn rate_check_fails(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> bool {
+    ffi::segue_shim_rate_check_fails(delivered, mss, interval_us, kbps) != 0
 }
 
 /// The ssthresh that a cut leaves.

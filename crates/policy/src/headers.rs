@@ -33,10 +33,10 @@ struct Table {
 /// No claim lasts, or the one that did is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClaimEnd {
-    /// Others fill the link, too.
-    pub shared: bool,
-    /// Packets that may be out beside what was granted.
-    pub beside: u32,
+    /// There is competing traffic.
+    pub competing_traffic: bool,
+    /// Packets that may be out in addition to the granted window.
+    pub extra_packets: u32,
 }
 
 /// The decisions of a header.
@@ -122,7 +122,14 @@ impl Bound<'_> {
     pub(crate) fn claim(&mut self, out: &Out) -> Result<Claim, ClaimEnd> {
         let mut claim = Claim::default();
         let lasts = self.table.claim.is_some_and(|answer| unsafe { answer(self.flow, out, &mut claim) } != 0);
-        if lasts { Ok(claim) } else { Err(ClaimEnd { shared: claim.shared != 0, beside: claim.beside }) }
+        if lasts {
+            Ok(claim)
+        } else {
+            Err(ClaimEnd {
+                competing_traffic: claim.competing_traffic != 0,
+                extra_packets: claim.extra_packets,
+            })
+        }
     }
 
     fn ask(&mut self, answer: Option<OnEvent>, tcp: &Sender) -> Action {

@@ -9,18 +9,18 @@ const ACK_BYTES: u32 = 40;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Near {
-    /// One way, what the path has besides the access link.
-    pub beyond_ns: u64,
+    /// One way, of the path beyond the access link.
+    pub delay_beyond_ns: u64,
     /// A packet on the old link.
     pub old_slot_ns: u64,
     /// A packet on this host's part of the new link.
     pub slot_ns: u64,
-    /// From the mobile to the sender, over the new link.
-    pub ack_way_ns: u64,
-    /// From the sender to the mobile, over the new link.
-    pub data_way_ns: u64,
-    /// From the sender to the mobile, over the old link.
-    pub old_data_way_ns: u64,
+    /// One-way delay from the mobile to the sender, over the new link.
+    pub ack_owd_ns: u64,
+    /// One-way delay from the sender to the mobile, over the new link.
+    pub data_owd_ns: u64,
+    /// One-way delay from the sender to the mobile, over the old link.
+    pub old_data_owd_ns: u64,
     /// Round trip of the new path, its queues empty.
     pub rtt_ns: u64,
     /// Packets that fill the path.
@@ -36,7 +36,7 @@ impl Near {
         near
     }
 
-    /// When the handoff completed of which an ACK tells at `now`.
+    /// When the handoff completed whose notice arrives with an ACK at `now`.
     pub fn completion(&self, now: u64) -> u64 {
         ffi::segue_shim_near_completion(self, now)
     }
@@ -51,9 +51,9 @@ impl Near {
         ffi::segue_shim_near_overflows(self, free_at, sent) != 0
     }
 
-    /// Packets that `own` flows may have out with this window.
-    pub fn most_out(window: u64, own: u32) -> u64 {
-        ffi::segue_shim_near_most_out(window, own)
+    /// Packets that `own` flows may have in flight with this window.
+    pub fn flight_limit(window: u64, own: u32) -> u64 {
+        ffi::segue_shim_near_flight_limit(window, own)
     }
 
     /// When a packet reaches the mobile over the old link, sent at `sent`, behind one that does at `before`.
@@ -66,24 +66,24 @@ impl Near {
         ffi::segue_shim_near_too_late(self, begins, packets, arrival) != 0
     }
 
-    /// New packets that a copy of an old one has to wait for.
+    /// New packets that a retransmission of an old one has to wait for.
     pub fn horizon(&self, old_flight: u32) -> u32 {
         ffi::segue_shim_near_horizon(self, old_flight)
     }
 
-    /// Until when the ACK of a packet is waited for that reaches the mobile at `arrival`.
-    pub fn waits(&self, arrival: u64) -> u64 {
-        ffi::segue_shim_near_waits(self, arrival)
+    /// A packet that reaches the mobile at `arrival` is lost if no ACK has come by then.
+    pub fn loss_deadline(&self, arrival: u64) -> u64 {
+        ffi::segue_shim_near_loss_deadline(self, arrival)
     }
 
-    /// How long after a notice the flows are told that have heard none.
-    pub fn tells_all_ns(notice: &Notice, own: u32) -> u64 {
-        ffi::segue_shim_near_tells_all_ns(notice, ACK_BYTES, own)
+    /// How long after a notice the flows join that have received none.
+    pub fn join_delay_ns(notice: &Notice, own: u32) -> u64 {
+        ffi::segue_shim_near_join_delay_ns(notice, ACK_BYTES, own)
     }
 
-    /// Whether an ACK after so long cannot be that of a copy on the new link.
-    pub fn too_soon(&self, elapsed_ns: u64) -> bool {
-        ffi::segue_shim_near_too_soon(self, elapsed_ns) != 0
+    /// Whether an ACK so long after a retransmission must be that of an earlier transmission.
+    pub fn acks_original(&self, elapsed_ns: u64) -> bool {
+        ffi::segue_shim_near_acks_original(self, elapsed_ns) != 0
     }
 
     /// The window after a loss on the new link.
@@ -96,21 +96,21 @@ impl Near {
         ffi::segue_shim_near_after_acks(window, acked, own)
     }
 
-    /// Whether the least round trip of the claim shows that others fill the link.
-    pub fn is_shared(&self, least_rtt_ns: u64) -> bool {
-        ffi::segue_shim_near_is_shared(self, least_rtt_ns) != 0
+    /// Whether the least round trip of the claim shows competing traffic.
+    pub fn competing_traffic(&self, least_rtt_ns: u64) -> bool {
+        ffi::segue_shim_near_competing_traffic(self, least_rtt_ns) != 0
     }
 
-    /// How long nothing has to be heard of a flow until all that it has out is lost.
+    /// After so long without an ACK of a flow all that it has in flight is lost.
     pub fn rto_ns(&self, backoff: u32) -> u64 {
         ffi::segue_shim_near_rto_ns(self, backoff)
     }
 
     /// The same with a measured round trip.
     #[must_use]
-    pub fn measured(&self, rtt_ns: u64) -> Self {
+    pub fn with_rtt(&self, rtt_ns: u64) -> Self {
         let mut near = *self;
-        ffi::segue_shim_near_measured(&mut near, rtt_ns);
+        ffi::segue_shim_near_set_rtt(&mut near, rtt_ns);
         near
     }
 
@@ -121,32 +121,35 @@ impl Near {
 
     /// The same with a clock that is so many steps faster.
     #[must_use]
-    pub fn raised(&self, steps: u32) -> Self {
+    pub fn with_steps(&self, steps: u32) -> Self {
         let mut near = *self;
-        ffi::segue_shim_near_raise(&mut near, self, steps);
+        ffi::segue_shim_near_apply_steps(&mut near, self, steps);
         near
     }
 
-    /// Packets of a train, which asks whether the link is faster.
-    pub const TRAIN: u32 = 6;
+    /// Packets of a rate probe.
+    pub const PROBE_PACKETS: u32 = 6;
 
-    /// Whether the link keeps up with a train: of two of its packets, so many apart, the round trips.
-    pub fn keeps_up(&self, packets: u32, first_rtt_ns: u64, rtt_ns: u64) -> bool {
-        ffi::segue_shim_near_keeps_up(self, packets, first_rtt_ns, rtt_ns) != 0
+    /// N, and flows of this host: more count as so many.
+    pub const FLOWS_LIMIT: u32 = 2047;
+
+    /// Whether a rate probe passes: of two of its packets, so many apart, the round trips.
+    pub fn probe_passes(&self, packets: u32, first_rtt_ns: u64, rtt_ns: u64) -> bool {
+        ffi::segue_shim_near_probe_passes(self, packets, first_rtt_ns, rtt_ns) != 0
     }
 
-    /// How many steps there are after a train with which the link keeps up.
-    pub fn steps_more(steps: u32) -> u32 {
-        ffi::segue_shim_near_steps_more(steps)
+    /// How many steps there are after a rate probe that has passed.
+    pub fn steps_after_probe(steps: u32) -> u32 {
+        ffi::segue_shim_near_steps_after_probe(steps)
     }
 
-    /// A flow's part of the path in whole packets, from which its own control goes on.
+    /// A flow's share of the path in whole packets, from which its own control goes on.
     pub fn share(&self, own: u32) -> u32 {
         ffi::segue_shim_near_share(self, own)
     }
 
-    /// How many steps are left when a queue shows.
-    pub fn steps_left(steps: u32) -> u32 {
-        ffi::segue_shim_near_steps_left(steps)
+    /// How many steps are left after a queue.
+    pub fn steps_after_queue(steps: u32) -> u32 {
+        ffi::segue_shim_near_steps_after_queue(steps)
     }
 }

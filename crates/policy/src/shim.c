@@ -32,19 +32,19 @@ u32 segue_shim_rto_bound_ms(const struct segue_link *link)
 	return segue_rto_bound_ms(link);
 }
 
-u32 segue_shim_asks_what_was_lost(u32 window, u32 in_flight)
+u32 segue_shim_loss_probe_window(u32 window, u32 in_flight)
 {
-	return segue_asks_what_was_lost(window, in_flight);
+	return segue_loss_probe_window(window, in_flight);
 }
 
-u32 segue_shim_after_asking(u32 window, u32 guard)
+u32 segue_shim_window_after_loss_probe(u32 window, u32 guard)
 {
-	return segue_after_asking(window, guard);
+	return segue_window_after_loss_probe(window, guard);
 }
 
-u32 segue_shim_leaves_at_once(u32 window, u32 most_room)
+u32 segue_shim_burst_window(u32 window, u32 most_room)
 {
-	return segue_leaves_at_once(window, most_room);
+	return segue_burst_window(window, most_room);
 }
 
 u32 segue_shim_trial_allows(u32 packets_out)
@@ -57,9 +57,9 @@ u32 segue_shim_trial_fails(u32 lost, u32 arrived, u32 allowed)
 	return segue_trial_fails(lost, arrived, allowed);
 }
 
-u32 segue_shim_found_window(u32 arrived, u32 srtt_us, u32 took_us)
+u32 segue_shim_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 {
-	return segue_found_window(arrived, srtt_us, took_us);
+	return segue_delivered_window(arrived, srtt_us, took_us);
 }
 
 u32 segue_shim_proven_twice(u32 proven)
@@ -67,14 +67,14 @@ u32 segue_shim_proven_twice(u32 proven)
 	return segue_proven_twice(proven);
 }
 
-u32 segue_shim_claimed(u32 guard)
+u32 segue_shim_claim_window(u32 guard)
 {
-	return segue_claimed(guard);
+	return segue_claim_window(guard);
 }
 
-u32 segue_shim_left_by_claim(u32 cwnd, u32 guard, u32 shared, u32 more)
+u32 segue_shim_window_after_claim(u32 cwnd, u32 guard, u32 competing, u32 more)
 {
-	return segue_left_by_claim(cwnd, guard, shared, more);
+	return segue_window_after_claim(cwnd, guard, competing, more);
 }
 
 u64 segue_shim_payload_rate(u32 kbps, u32 mss)
@@ -82,14 +82,14 @@ u64 segue_shim_payload_rate(u32 kbps, u32 mss)
 	return segue_payload_rate(kbps, mss);
 }
 
-u32 segue_shim_disbelieves(u32 disconnected, u32 refuted, u32 since_ms)
+u32 segue_shim_rejects_notice(u32 disconnected, u32 refuted, u32 since_ms)
 {
-	return segue_disbelieves(disconnected, refuted, since_ms);
+	return segue_rejects_notice(disconnected, refuted, since_ms);
 }
 
-u32 segue_shim_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
+u32 segue_shim_rate_check_fails(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
 {
-	return segue_refutes_rate(delivered, mss, interval_us, kbps);
+	return segue_rate_check_fails(delivered, mss, interval_us, kbps);
 }
 
 u32 segue_shim_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_trial)
@@ -245,9 +245,9 @@ u32 segue_shim_near_overflows(const struct segue_near *near, u64 free_at, u64 se
 	return segue_near_overflows(near, free_at, sent);
 }
 
-u64 segue_shim_near_most_out(u64 window, u32 own)
+u64 segue_shim_near_flight_limit(u64 window, u32 own)
 {
-	return segue_near_most_out(window, own);
+	return segue_near_flight_limit(window, own);
 }
 
 u64 segue_shim_near_old_arrival(const struct segue_near *near, u64 sent, u64 before)
@@ -265,19 +265,19 @@ u32 segue_shim_near_horizon(const struct segue_near *near, u32 old_flight)
 	return segue_near_horizon(near, old_flight);
 }
 
-u64 segue_shim_near_waits(const struct segue_near *near, u64 arrival)
+u64 segue_shim_near_loss_deadline(const struct segue_near *near, u64 arrival)
 {
-	return segue_near_waits(near, arrival);
+	return segue_near_loss_deadline(near, arrival);
 }
 
-u64 segue_shim_near_tells_all_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
+u64 segue_shim_near_join_delay_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
 {
-	return segue_near_tells_all_ns(notice, ack_bytes, own);
+	return segue_near_join_delay_ns(notice, ack_bytes, own);
 }
 
-u32 segue_shim_near_too_soon(const struct segue_near *near, u64 elapsed_ns)
+u32 segue_shim_near_acks_original(const struct segue_near *near, u64 elapsed_ns)
 {
-	return segue_near_too_soon(near, elapsed_ns);
+	return segue_near_acks_original(near, elapsed_ns);
 }
 
 u64 segue_shim_near_after_loss(u64 window, u32 own)
@@ -290,14 +290,14 @@ u64 segue_shim_near_after_acks(u64 window, u32 acked, u32 own)
 	return segue_near_after_acks(window, acked, own);
 }
 
-u32 segue_shim_near_is_shared(const struct segue_near *near, u64 least_rtt_ns)
+u32 segue_shim_near_competing_traffic(const struct segue_near *near, u64 least_rtt_ns)
 {
-	return segue_near_is_shared(near, least_rtt_ns);
+	return segue_near_competing_traffic(near, least_rtt_ns);
 }
 
-void segue_shim_near_measured(struct segue_near *near, u64 rtt_ns)
+void segue_shim_near_set_rtt(struct segue_near *near, u64 rtt_ns)
 {
-	segue_near_measured(near, rtt_ns);
+	segue_near_set_rtt(near, rtt_ns);
 }
 
 u32 segue_shim_near_queued(const struct segue_near *near, u64 rtt_ns)
@@ -305,25 +305,25 @@ u32 segue_shim_near_queued(const struct segue_near *near, u64 rtt_ns)
 	return segue_near_queued(near, rtt_ns);
 }
 
-void segue_shim_near_raise(struct segue_near *near, const struct segue_near *told, u32 steps)
+void segue_shim_near_apply_steps(struct segue_near *near, const struct segue_near *told, u32 steps)
 {
-	segue_near_raise(near, told, steps);
+	segue_near_apply_steps(near, told, steps);
 }
 
-u32 segue_shim_near_steps_left(u32 steps)
+u32 segue_shim_near_steps_after_queue(u32 steps)
 {
-	return segue_near_steps_left(steps);
+	return segue_near_steps_after_queue(steps);
 }
 
-u32 segue_shim_near_keeps_up(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
+u32 segue_shim_near_probe_passes(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
 			     u64 rtt_ns)
 {
-	return segue_near_keeps_up(near, packets, first_rtt_ns, rtt_ns);
+	return segue_near_probe_passes(near, packets, first_rtt_ns, rtt_ns);
 }
 
-u32 segue_shim_near_steps_more(u32 steps)
+u32 segue_shim_near_steps_after_probe(u32 steps)
 {
-	return segue_near_steps_more(steps);
+	return segue_near_steps_after_probe(steps);
 }
 
 u32 segue_shim_near_share(const struct segue_near *near, u32 own)
@@ -372,8 +372,8 @@ static const u32 layout[] = {
 	SIZE(segue_etcp),
 	SIZE(segue_path), AT(segue_path, old_link), AT(segue_path, new_link),
 	AT(segue_path, packet_bytes), AT(segue_path, ack_bytes), AT(segue_path, whole_packets),
-	SIZE(segue_near), AT(segue_near, beyond_ns), AT(segue_near, old_slot_ns), AT(segue_near, slot_ns),
-	AT(segue_near, ack_way_ns), AT(segue_near, data_way_ns), AT(segue_near, old_data_way_ns),
+	SIZE(segue_near), AT(segue_near, delay_beyond_ns), AT(segue_near, old_slot_ns), AT(segue_near, slot_ns),
+	AT(segue_near, ack_owd_ns), AT(segue_near, data_owd_ns), AT(segue_near, old_data_owd_ns),
 	AT(segue_near, rtt_ns), AT(segue_near, window),
 	SIZE(segue_report), AT(segue_report, link), AT(segue_report, nonce),
 	AT(segue_report, seq), AT(segue_report, type),
@@ -398,13 +398,14 @@ static const u32 layout[] = {
 	SIZE(segue_out), AT(segue_out, snd_una), AT(segue_out, unit), AT(segue_out, marked),
 	AT(segue_out, sacks), AT(segue_out, elapsed_ms), AT(segue_out, rtt_us),
 	AT(segue_out, sent_us), AT(segue_out, now_us), AT(segue_out, sent),
-	SIZE(segue_claim), AT(segue_claim, beside), AT(segue_claim, kbps), AT(segue_claim, shared),
+	SIZE(segue_claim), AT(segue_claim, extra_packets), AT(segue_claim, kbps),
+	AT(segue_claim, competing_traffic),
 	SEGUE_REINIT_RTT, SEGUE_SET_MIN_RTO, SEGUE_SET_CWND, SEGUE_SET_SSTHRESH,
 	SEGUE_SET_DUPTHRESH, SEGUE_CLEAR_BACKOFF, SEGUE_REARM_TIMER, SEGUE_EXTEND_TIMER,
 	SEGUE_RETRANSMIT_HEAD, SEGUE_KEEP_WINDOW, SEGUE_KEEP_CWND, SEGUE_KEEP_SSTHRESH,
 	SEGUE_HOLD_HOLES, SEGUE_RESUME_RECOVERY, SEGUE_SEND_NEW, SEGUE_IGNORE_SAMPLE, SEGUE_CLAIM,
-	SEGUE_TRIAL_ROUNDS, SEGUE_GUARD_ROUNDS, SEGUE_DOUBT_MS, SEGUE_NOTICES_APART_MS,
-	SEGUE_NEAR_TRAIN, SEGUE_PACKET,
+	SEGUE_TRIAL_ROUNDS, SEGUE_GUARD_ROUNDS, SEGUE_RATE_CHECK_MS, SEGUE_NOTICES_APART_MS,
+	SEGUE_NEAR_PROBE_PACKETS, SEGUE_NEAR_FLOWS_LIMIT, SEGUE_PACKET,
 };
 
 u32 segue_shim_layout(u32 index)

@@ -187,12 +187,12 @@ pub struct Out {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// Packets that may be out beside what was granted.
-    pub beside: u32,
-    /// Pace, kbit/s.
+    /// Packets that may be out in addition to the granted window.
+    pub extra_packets: u32,
+    /// Pace with headers, kbit/s.
     pub kbps: u32,
-    /// At the end: others fill the link, too.
-    pub shared: u32,
+    /// At the end: there is competing traffic.
+    pub competing_traffic: u32,
 }
 
 /// The answer to one event.

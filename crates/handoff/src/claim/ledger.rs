@@ -32,7 +32,7 @@ pub(super) struct Ledger {
     /// The claim sends for it.
     pub joined: bool,
     /// Its own notice has come: what it has not acknowledged had not arrived on completion.
-    pub told: bool,
+    pub notified: bool,
     /// Number of the first packet below.
     pub una: u32,
     pub packets: VecDeque<Packet>,
@@ -54,7 +54,7 @@ pub(super) struct Ledger {
 
 /// News of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct News {
     /// Packets that have arrived over the new link.
     pub arrived: u32,
     /// Round trip of the last of them that was sent but once.
@@ -110,8 +110,8 @@ impl Ledger {
         now: Nanos,
         is_old: impl Fn(Nanos) -> bool,
         late: impl Fn(Nanos) -> Nanos,
-    ) -> Told {
-        let mut told = Told::default();
+    ) -> News {
+        let mut news = News::default();
         // When the last packet left that has arrived over the old link.
         let mut old_until = None;
         let (from, cumulative) = (self.una, ack.min(self.end()));
@@ -125,17 +125,17 @@ impl Ledger {
                     Fate::Sacked => continue,
                     Fate::Lost => {}
                     Fate::Old(arrives) => {
-                        // An ACK that comes for this packet, and not for one that had kept it from being told.
+                        // An ACK that comes for this packet, and not for one that had kept it from being acknowledged.
                         if seq + 1 == cumulative && cumulative - from <= 2 {
-                            told.slip = late(arrives);
+                            news.slip = late(arrives);
                         }
                         old_until = old_until.max(Some(sent));
                     }
                     Fate::Out(_) if again && is_old(now - sent) => {}
                     Fate::Out(number) => {
-                        told.arrived += 1;
-                        if !again && number > told.number {
-                            (told.rtt, told.number) = (Some(now - sent), number);
+                        news.arrived += 1;
+                        if !again && number > news.number {
+                            (news.rtt, news.number) = (Some(now - sent), number);
                         }
                         self.note_arrival(number);
                     }
@@ -156,12 +156,12 @@ impl Ledger {
                 // Three later copies have arrived (5.1).
                 Fate::Out(number) if number < self.arrived[2] => {
                     self.set(index, Fate::Lost);
-                    told.congested |= number > self.answered;
+                    news.congested |= number > self.answered;
                 }
                 _ => {}
             }
         }
-        told
+        news
     }
 
     fn note_arrival(&mut self, number: u32) {

@@ -12,8 +12,8 @@ use segue_tcp::segment::Segment;
 /// Nothing is to be done at any time.
 const NEVER: Nanos = Nanos::MAX;
 
-/// Round trips between a queue and the next question whether the link is faster.
-const REST: u32 = 8;
+/// Round trips from a queue to the next rate probe (6.4).
+const PROBE_PAUSE: u32 = 8;
 
 /// How notices err, in 1/1000; for studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,35 +83,35 @@ enum Rule {
     Controls,
 }
 
-/// Whether the link is faster than told (section 6).
+/// The rate probe: a packet train that shows whether the link is faster than reported (section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Question {
-    /// So many packets of a train are still to leave. `last` is the number of the last one, once it has left. `first`
+enum RateProbe {
+    /// So many of its packets are still to leave. `last` is the number of the last one, once it has left. `first`
     /// has the number and the round trip of the first that was measured.
-    Asked { left: u32, last: u32, first: Option<(u32, Nanos)> },
-    /// It is asked after so many round trips.
-    Rests(u32),
+    Sending { left: u32, last: u32, first: Option<(u32, Nanos)> },
+    /// The next one follows after so many round trips.
+    Paused(u32),
 }
 
-const ASKED: Question = Question::Asked { left: Near::TRAIN, last: 0, first: None };
+const START: RateProbe = RateProbe::Sending { left: Near::PROBE_PACKETS, last: 0, first: None };
 
 /// One clock of the new link.
 #[derive(Clone, Debug)]
 pub struct Claim {
     distortion: Distortion,
-    /// As told, and as the clock runs.
-    told: Near,
+    /// As reported, and as the clock runs.
+    reported: Near,
     near: Near,
     /// Least round trip of the old path, and of the new one.
     min_rtt: Nanos,
     least_rtt: Nanos,
-    /// Steps by which it runs faster; whether it may run faster still, which copies up to this one do not answer.
+    /// Steps by which it runs faster; whether it may run faster still, for which copies up to this one do not count.
     steps: u32,
-    question: Question,
+    probe: RateProbe,
     round: u32,
-    /// The time that the train has saved so far, and its flow.
-    saved: Nanos,
-    train: usize,
+    /// The time that the rate probe has saved so far, and its flow.
+    probe_saved: Nanos,
+    probe_flow: usize,
     rule: Rule,
     /// It runs faster since flows were given their part.
     raised: bool,
@@ -131,8 +131,8 @@ pub struct Claim {
     copies: u32,
     /// How much later than expected the old link has delivered.
     slip: Nanos,
-    /// When flows that have heard no notice are told.
-    tells_all: Nanos,
+    /// When flows without a notice of their own join (4.6).
+    all_join: Nanos,
     flows: Vec<Ledger>,
 }
 
@@ -141,15 +141,15 @@ impl Default for Claim {
         let nowhere = segue_policy::Link::default();
         Self {
             distortion: Distortion::default(),
-            told: Near::default(),
+            reported: Near::default(),
             near: Near::default(),
             min_rtt: 0,
             least_rtt: NEVER,
             steps: 0,
-            question: ASKED,
+            probe: START,
             round: 0,
-            saved: 0,
-            train: 0,
+            probe_saved: 0,
+            probe_flow: 0,
             rule: Rule::Window,
             raised: false,
             notice: Notice { old_link: nowhere, new_link: nowhere, flows: 1, disconnected: 0 },
@@ -161,7 +161,7 @@ impl Default for Claim {
             slot: 0,
             copies: 0,
             slip: 0,
-            tells_all: NEVER,
+            all_join: NEVER,
             flows: Vec::new(),
         }
     }
@@ -173,7 +173,7 @@ impl Claim {
         Self { distortion, ..Self::default() }
     }
 
-    /// Flow `index` has heard a notice, on an ACK if `ack` is one.
+    /// Flow `index` has received a notice, on an ACK if `ack` is one.
     pub fn on_notice<F: FlowState>(
         &mut self,
         now: Nanos,
@@ -183,12 +183,12 @@ impl Claim {
         flows: &mut [F],
     ) {
         let notice = &self.distortion.of(notice);
-        let same = self.completion != NEVER && self.notice == *notice && !self.flows[index].told;
+        let same = self.completion != NEVER && self.notice == *notice && !self.flows[index].notified;
         if !same {
             self.begin(now, notice, ack.is_some(), flows);
         }
-        self.flows[index].told = true;
-        let everyone = ack.is_some() && self.tells_all == now;
+        self.flows[index].notified = true;
+        let everyone = ack.is_some() && self.all_join == now;
         self.join(now, flows, |flow, ledger| flow == index || (everyone && !ledger.joined));
         if let Some(ack) = ack {
             self.acknowledge(now, index, ack);
@@ -208,14 +208,14 @@ impl Claim {
         self.notice = *notice;
         self.measure(flows);
         self.completion = if in_band { self.near.completion(now) } else { now };
-        (self.steps, self.question, self.round, self.saved) = (0, ASKED, self.copies, 0);
+        (self.steps, self.probe, self.round, self.probe_saved) = (0, START, self.copies, 0);
         self.slot = self.completion;
         self.slip = 0;
-        self.tells_all = if in_band { now + Near::tells_all_ns(notice, self.own) } else { NEVER };
+        self.all_join = if in_band { now + Near::join_delay_ns(notice, self.own) } else { NEVER };
         self.flows.resize_with(flows.len(), Ledger::default);
         // Facts that an earlier claim has learnt of single packets stay; its flows join anew.
         self.flows.iter_mut().for_each(|ledger| {
-            ledger.told = false;
+            ledger.notified = false;
             ledger.fresh = 0;
             ledger.answered = self.copies;
         });
@@ -228,8 +228,8 @@ impl Claim {
         let open = || flows.iter().filter(|flow| flow.is_open());
         let bytes = open().map(FlowState::packet_bytes).max().unwrap_or(1500);
         self.own = open().count() as u32;
-        self.told = Near::new(&self.notice, self.min_rtt, bytes, self.own);
-        self.near = self.told.raised(self.steps);
+        self.reported = Near::new(&self.notice, self.min_rtt, bytes, self.own);
+        self.near = self.reported.with_steps(self.steps);
         (self.window, self.threshold) = (self.near.window, self.near.window);
     }
 
@@ -248,7 +248,7 @@ impl Claim {
                 place.is_some_and(|packet| packet.fate == Fate::Sacked)
             };
             ledger.joined = true;
-            ledger.told = before.told;
+            ledger.notified = before.notified;
             ledger.answered = self.copies;
             ledger.una = flow.snd_una();
             for seq in flow.snd_una()..flow.snd_max() {
@@ -294,10 +294,10 @@ impl Claim {
             return;
         }
         old.sort_unstable();
-        // A flow has heard a notice: packets that its ACK left unacknowledged had not arrived on completion.
-        let front = old.iter().find(|&&(_, index, _)| self.flows[index].told).map(|&(sent, ..)| sent);
+        // A flow has received a notice: packets that its ACK left unacknowledged had not arrived on completion.
+        let front = old.iter().find(|&&(_, index, _)| self.flows[index].notified).map(|&(sent, ..)| sent);
         let known =
-            if front.is_some() { self.completion } else { self.completion.min(self.heard_until(now)) };
+            if front.is_some() { self.completion } else { self.completion.min(self.acked_until(now)) };
         let mut before = known.saturating_sub(self.near.old_slot_ns);
         let mut arrivals = Vec::with_capacity(old.len());
         for (sent, index, place) in old {
@@ -321,15 +321,15 @@ impl Claim {
     }
 
     /// Until when what has arrived over the old link has been acknowledged.
-    fn heard_until(&self, now: Nanos) -> Nanos {
-        now.saturating_sub(self.near.old_data_way_ns - self.near.old_slot_ns)
+    fn acked_until(&self, now: Nanos) -> Nanos {
+        now.saturating_sub(self.near.old_data_owd_ns - self.near.old_slot_ns)
     }
 
     /// An ACK of flow `index` has arrived. A flow that has opened since the notice joins.
     pub fn on_ack<F: FlowState>(&mut self, now: Nanos, index: usize, ack: &Segment, flows: &mut [F]) {
         let joined = self.flows.get(index).is_some_and(|ledger| ledger.joined);
-        // Before that time it may hear a notice of its own.
-        if !joined && self.tells_all == NEVER && flows[index].is_open() {
+        // Before that time it may receive a notice of its own.
+        if !joined && self.all_join == NEVER && flows[index].is_open() {
             self.flows.resize_with(flows.len(), Ledger::default);
             if self.notice.flows > self.own {
                 self.measure(flows); // its part of the slots is this host's, too
@@ -347,11 +347,11 @@ impl Claim {
     fn hand_over<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) {
         let busy = |ledger: &Ledger| ledger.lost > 0 || ledger.old > 0;
         match self.rule {
-            Rule::Claim(until) if until <= now && self.tells_all == NEVER && !self.flows.iter().any(busy) => {
+            Rule::Claim(until) if until <= now && self.all_join == NEVER && !self.flows.iter().any(busy) => {
                 (self.rule, self.raised) = (Rule::Window, false);
                 self.share(now, flows);
-                // Others fill the link, too (7.2).
-                if self.is_shared() {
+                // Competing traffic (7.2).
+                if self.competing_traffic() {
                     self.window = self.window.min(self.near.window / 2).max(u64::from(PACKET));
                     self.threshold = self.window;
                 }
@@ -361,14 +361,14 @@ impl Claim {
         }
     }
 
-    /// Others fill the link, too.
-    fn is_shared(&self) -> bool {
-        self.least_rtt != NEVER && self.near.is_shared(self.least_rtt)
+    /// Whether the least round trip shows competing traffic (7.2).
+    fn competing_traffic(&self) -> bool {
+        self.least_rtt != NEVER && self.near.competing_traffic(self.least_rtt)
     }
 
     /// Each flow has its part of the path (7.2).
     fn share<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) {
-        let packets = self.near.share(if self.is_shared() { 2 * self.own } else { self.own });
+        let packets = self.near.share(if self.competing_traffic() { 2 * self.own } else { self.own });
         let packet = self.near.slot_ns * Nanos::from(self.own);
         for (flow, ledger) in flows.iter_mut().zip(&self.flows) {
             if ledger.joined && flow.goes_on(now, packets, packet, self.near.rtt_ns) {
@@ -381,74 +381,78 @@ impl Claim {
     fn acknowledge(&mut self, now: Nanos, index: usize, ack: &Segment) -> bool {
         let (near, slip) = (self.near, self.slip);
         let Some(ledger) = self.flows.get_mut(index).filter(|ledger| ledger.joined) else { return false };
-        let arrived_at = now.saturating_sub(near.ack_way_ns);
+        let arrived_at = now.saturating_sub(near.ack_owd_ns);
         let before = ledger.una;
-        let told = ledger.acknowledge(
+        let news = ledger.acknowledge(
             ack.ack,
             ack.sack.as_slice(),
             now,
-            |elapsed| near.too_soon(elapsed),
+            |elapsed| near.acks_original(elapsed),
             |expected| arrived_at.saturating_sub(expected),
         );
-        if told.arrived > 0 || ledger.una > before || ledger.out == 0 {
+        if news.arrived > 0 || ledger.una > before || ledger.out == 0 {
             ledger.expires = (ledger.out > 0).then(|| now + near.rto_ns(ledger.backoff));
         }
-        self.slip = slip.max(told.slip);
+        self.slip = slip.max(news.slip);
         if self.window < self.threshold {
-            self.window = (self.window + u64::from(told.arrived * PACKET)).min(self.threshold);
-        } else if told.arrived > 0 && (self.window < near.window || self.held_back) {
+            self.window = (self.window + u64::from(news.arrived * PACKET)).min(self.threshold);
+        } else if news.arrived > 0 && (self.window < near.window || self.held_back) {
             let most = if self.held_back { u64::MAX } else { near.window };
-            self.window = Near::after_acks(self.window, told.arrived, self.own).min(most);
+            self.window = Near::after_acks(self.window, news.arrived, self.own).min(most);
         }
         // The second of two packets has not waited for a delayed ACK.
-        if let Some(rtt) = told.rtt.filter(|_| told.arrived > 1) {
-            self.watch_queue(rtt, told.number);
+        if let Some(rtt) = news.rtt.filter(|_| news.arrived > 1) {
+            self.watch_queue(rtt, news.number);
         }
-        if told.congested {
-            self.rest(REST, Near::steps_left(self.steps));
+        if news.congested {
+            self.pause_probe(PROBE_PAUSE, Near::steps_after_queue(self.steps));
             self.window = Near::after_loss(self.window, self.own);
             self.threshold = self.window;
             self.flows[index].answered = self.copies;
         }
-        told.congested
+        news.congested
     }
 
-    /// Copy `number` has come back after `rtt`: is the link faster than told? (section 6)
+    /// Copy `number` has come back after `rtt`: is the link faster than reported? (section 6)
     fn watch_queue(&mut self, rtt: Nanos, number: u32) {
         self.least_rtt = self.least_rtt.min(rtt);
-        if rtt < self.told.rtt_ns {
-            self.told = self.told.measured(rtt);
+        if rtt < self.reported.rtt_ns {
+            self.reported = self.reported.with_rtt(rtt);
             self.run_at(self.steps);
         }
         if number <= self.round {
             return;
         }
         let queued = self.near.queued(rtt);
-        match self.question {
-            // The train itself was not measured.
-            Question::Asked { left: 0, last, first: None } if number >= last => self.rest(0, self.steps),
-            Question::Asked { left, last, first: None } => {
-                self.question = Question::Asked { left, last, first: Some((number, rtt)) };
+        match self.probe {
+            // None of its packets was measured.
+            RateProbe::Sending { left: 0, last, first: None } if number >= last => {
+                self.pause_probe(0, self.steps)
             }
-            Question::Asked { left: 0, last, first: Some((first, before)) } if number + 1 >= last => {
-                if self.near.keeps_up(number - first, before, rtt) && !queued {
-                    self.run_at(Near::steps_more(self.steps));
-                    (self.question, self.round, self.raised) = (ASKED, self.copies, true);
+            RateProbe::Sending { left, last, first: None } => {
+                self.probe = RateProbe::Sending { left, last, first: Some((number, rtt)) };
+            }
+            RateProbe::Sending { left: 0, last, first: Some((first, before)) } if number + 1 >= last => {
+                if self.near.probe_passes(number - first, before, rtt) && !queued {
+                    self.run_at(Near::steps_after_probe(self.steps));
+                    (self.probe, self.round, self.raised) = (START, self.copies, true);
                 } else {
-                    self.rest(REST, self.steps);
+                    self.pause_probe(PROBE_PAUSE, self.steps);
                 }
             }
-            Question::Asked { .. } => {}
-            Question::Rests(_) if queued => self.rest(REST, Near::steps_left(self.steps)),
-            Question::Rests(0) => (self.question, self.round) = (ASKED, self.copies),
-            Question::Rests(rounds) => self.rest(rounds - 1, self.steps),
+            RateProbe::Sending { .. } => {}
+            RateProbe::Paused(_) if queued => {
+                self.pause_probe(PROBE_PAUSE, Near::steps_after_queue(self.steps))
+            }
+            RateProbe::Paused(0) => (self.probe, self.round) = (START, self.copies),
+            RateProbe::Paused(rounds) => self.pause_probe(rounds - 1, self.steps),
         }
     }
 
-    /// No question for so many round trips, and these steps.
-    fn rest(&mut self, rounds: u32, steps: u32) {
-        (self.question, self.round) = (Question::Rests(rounds), self.copies);
-        self.slot += std::mem::take(&mut self.saved);
+    /// No rate probe for so many round trips, and these steps.
+    fn pause_probe(&mut self, rounds: u32, steps: u32) {
+        (self.probe, self.round) = (RateProbe::Paused(rounds), self.copies);
+        self.slot += std::mem::take(&mut self.probe_saved);
         self.run_at(steps);
     }
 
@@ -456,7 +460,7 @@ impl Claim {
     fn run_at(&mut self, steps: u32) {
         let (before, full) = (self.near.window, self.window >= self.near.window);
         self.steps = steps;
-        self.near = self.told.raised(steps);
+        self.near = self.reported.with_steps(steps);
         let now = self.near.window;
         if (full && now > before) || (now < before && self.window > now) {
             (self.window, self.threshold) = (now, now);
@@ -465,8 +469,8 @@ impl Claim {
 
     /// Time has passed. Flows that are due to join do; says whose packets are all taken for lost.
     pub fn on_time<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) -> Vec<usize> {
-        if self.tells_all <= now {
-            self.tells_all = NEVER;
+        if self.all_join <= now {
+            self.all_join = NEVER;
             self.join(now, flows, |_, ledger| !ledger.joined);
             self.replan(now);
         }
@@ -475,7 +479,7 @@ impl Claim {
         for (index, ledger) in self.flows.iter_mut().enumerate() {
             for place in 0..if ledger.old > 0 { ledger.packets.len() } else { 0 } {
                 let Fate::Old(arrives) = ledger.packets[place].fate else { continue };
-                if near.waits(arrives + slip) <= now {
+                if near.loss_deadline(arrives + slip) <= now {
                     ledger.set(place, Fate::Lost);
                 }
             }
@@ -487,7 +491,7 @@ impl Claim {
             }
         }
         if !expired.is_empty() {
-            self.rest(REST, 0);
+            self.pause_probe(PROBE_PAUSE, 0);
             self.threshold = Near::after_loss(self.window, self.own);
             self.window = u64::from(PACKET * self.own).min(self.threshold);
         }
@@ -497,12 +501,13 @@ impl Claim {
     /// Whether one more packet may be out (3.1).
     fn has_room(&self) -> bool {
         let out: u32 = self.flows.iter().map(|ledger| ledger.out).sum();
-        self.rule == Rule::Controls || u64::from(out) < Near::most_out(self.window, self.own)
+        self.rule == Rule::Controls || u64::from(out) < Near::flight_limit(self.window, self.own)
     }
 
     /// Whether one more packet of this flow may be out (7.3).
     fn lets<F: FlowState>(&self, flow: &F, ledger: &Ledger) -> bool {
-        let room = || u64::from(ledger.out) < Near::most_out(u64::from(flow.window()) * u64::from(PACKET), 1);
+        let room =
+            || u64::from(ledger.out) < Near::flight_limit(u64::from(flow.window()) * u64::from(PACKET), 1);
         ledger.joined && (self.rule != Rule::Controls || room())
     }
 
@@ -513,8 +518,10 @@ impl Claim {
         let lost = joined().filter(|(_, ledger)| ledger.lost > 0);
         let new = || joined().filter(|&(index, _)| flows[index].has_new());
         let least = |(index, ledger): &(usize, &Ledger)| (ledger.fresh, *index);
-        let next = || match self.question {
-            Question::Asked { left: 1..Near::TRAIN, .. } => new().find(|&(index, _)| index == self.train),
+        let next = || match self.probe {
+            RateProbe::Sending { left: 1..Near::PROBE_PACKETS, .. } => {
+                new().find(|&(index, _)| index == self.probe_flow)
+            }
             _ => None,
         };
         let choice = lost.min_by_key(least).or_else(next).or_else(|| new().min_by_key(least));
@@ -524,15 +531,15 @@ impl Claim {
     /// The time of the next slot after this one, where a packet of flow `index` takes it.
     fn gap(&mut self, index: usize) -> Nanos {
         let slot = self.near.slot_ns;
-        let Question::Asked { left: left @ 1.., first, .. } = self.question else { return slot };
+        let RateProbe::Sending { left: left @ 1.., first, .. } = self.probe else { return slot };
         if self.flows[index].lost > 0 {
             return slot;
         }
-        // The train leaves at double speed, and what that saves is waited for behind it (6.3).
-        (self.train, self.saved) = (index, self.saved + slot / 2);
+        // The rate probe leaves at double speed, and what that saves is waited for behind it (6.3).
+        (self.probe_flow, self.probe_saved) = (index, self.probe_saved + slot / 2);
         let last = if left == 1 { self.copies + 1 } else { 0 };
-        self.question = Question::Asked { left: left - 1, last, first };
-        let waits = if left == 1 { std::mem::take(&mut self.saved) } else { 0 };
+        self.probe = RateProbe::Sending { left: left - 1, last, first };
+        let waits = if left == 1 { std::mem::take(&mut self.probe_saved) } else { 0 };
         slot - slot / 2 + waits
     }
 
@@ -566,12 +573,12 @@ impl Claim {
 
     /// When something is to be done next.
     pub fn deadline<F: FlowState>(&self, flows: &[F]) -> Option<Nanos> {
-        let mut at = self.tells_all;
+        let mut at = self.all_join;
         for ledger in &self.flows {
             at = at.min(ledger.expires.unwrap_or(NEVER));
             if ledger.old > 0 {
                 let old = ledger.packets.iter().filter_map(|packet| match packet.fate {
-                    Fate::Old(arrives) => Some(self.near.waits(arrives + self.slip)),
+                    Fate::Old(arrives) => Some(self.near.loss_deadline(arrives + self.slip)),
                     _ => None,
                 });
                 at = at.min(old.min().unwrap_or(NEVER));

@@ -24,9 +24,9 @@ impl OnLinux {
         self.claims
     }
 
-    /// Whether an ICMP is asked for, so that the kernel tries the head at once (`segue_ask_icmp`).
+    /// Whether an ICMP is requested, so that the kernel tries the head at once (`segue_request_icmp`).
     pub fn asks_icmp(&self) -> bool {
-        self.asks
+        self.icmp_requested
     }
 
     /// `segue_before_sending`.
@@ -47,7 +47,7 @@ impl OnLinux {
         };
         match flow.claim(&out) {
             Ok(claim) => {
-                let all = grant::claimed(self.guard) + claim.beside;
+                let all = grant::claim_window(self.guard) + claim.extra_packets;
                 Advice {
                     cwnd: (!self.expired).then(|| window(all)),
                     ..paced(Pace::At(grant::payload_rate(claim.kbps, tp.mss)))
@@ -60,11 +60,11 @@ impl OnLinux {
     /// `segue_end_claim`.
     fn end_claim(&mut self, tp: &KernelView, end: ClaimEnd) -> Advice {
         self.claims = false;
-        let ClaimEnd { shared, beside } = end;
-        let cwnd = grant::left_by_claim(tp.cwnd, self.guard, shared, beside);
+        let ClaimEnd { competing_traffic, extra_packets } = end;
+        let cwnd = grant::window_after_claim(tp.cwnd, self.guard, competing_traffic, extra_packets);
         Advice {
             cwnd: Some(window(cwnd)),
-            ssthresh: shared.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
+            ssthresh: competing_traffic.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
             ..paced(Pace::Ends)
         }
     }
@@ -77,7 +77,7 @@ impl OnLinux {
             if let Some(trial) = &mut self.trial {
                 trial.lost = tp.lost;
             }
-            self.expired = !self.asks;
+            self.expired = !self.icmp_requested;
         }
         if expected {
             return Advice::default();

@@ -12,7 +12,7 @@ mod program;
 use common::close;
 use common::vectors::{
     GrantEvent, HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow,
-    near_question, near_sender, vectors,
+    near_rate_probe, near_sender, vectors,
 };
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use program::{Draw, ETCP, Event, NEAR_FLOW, Program, TCP_HO};
@@ -58,15 +58,15 @@ fn granted_windows(program: &mut Program<'_>) {
     program.tell(&Notice { old_link: NEAR, ..Notice::default() });
     for (event, arguments, answer) in grants() {
         let in_kernel = match event {
-            GrantEvent::LeavesAtOnce => Event::LeavesAtOnce,
-            GrantEvent::AsksWhatWasLost => Event::AsksWhatWasLost,
-            GrantEvent::AfterAsking => Event::AfterAsking,
+            GrantEvent::BurstWindow => Event::BurstWindow,
+            GrantEvent::LossProbeWindow => Event::LossProbeWindow,
+            GrantEvent::WindowAfterLossProbe => Event::WindowAfterLossProbe,
             GrantEvent::TrialAllows => Event::TrialAllows,
             GrantEvent::TrialFails => Event::TrialFails,
-            GrantEvent::FoundWindow => Event::FoundWindow,
+            GrantEvent::DeliveredWindow => Event::DeliveredWindow,
             GrantEvent::ProvenTwice => Event::ProvenTwice,
-            GrantEvent::RefutesRate => Event::RefutesRate,
-            GrantEvent::Disbelieves => Event::Disbelieves,
+            GrantEvent::RateCheckFails => Event::RateCheckFails,
+            GrantEvent::RejectsNotice => Event::RejectsNotice,
             GrantEvent::KeptWindow => Event::KeptWindow,
             GrantEvent::UndoneWindow => Event::UndoneWindow,
             GrantEvent::DelayBeyond => Event::DelayBeyond,
@@ -268,7 +268,7 @@ fn a_report_that_congestion_refutes(program: &mut Program<'_>) {
 fn near_in_one_flow(program: &mut Program<'_>) {
     program.choose(NEAR_FLOW, &[]);
     program.run(Event::Forget);
-    for (step, (event, answer)) in near_flow().into_iter().chain(near_question()).enumerate() {
+    for (step, (event, answer)) in near_flow().into_iter().chain(near_rate_probe()).enumerate() {
         let mut ask = |event, una| NearAnswer::of(&program.ask(event, &near_sender(una, 5), [0; 2]));
         let found = match event {
             NearEvent::NewAck(una) => ask(Event::NewAck, una),

@@ -25,15 +25,15 @@ pub enum Event {
     WholePackets,
     Windows,
     AnswerNow,
-    LeavesAtOnce,
-    AsksWhatWasLost,
-    AfterAsking,
+    BurstWindow,
+    LossProbeWindow,
+    WindowAfterLossProbe,
     TrialAllows,
     TrialFails,
-    FoundWindow,
+    DeliveredWindow,
     ProvenTwice,
-    RefutesRate,
-    Disbelieves,
+    RateCheckFails,
+    RejectsNotice,
     KeptWindow,
     UndoneWindow,
     DelayBeyond,
@@ -108,13 +108,13 @@ impl Program<'_> {
             (to.start, to.end) = (start, end);
         }
         let claim = &mut self.globals().claim;
-        (claim.beside, claim.shared) = (0, 0);
+        (claim.extra_packets, claim.competing_traffic) = (0, 0);
         self.run(Event::Claim);
         let globals = self.globals();
-        let types::segue_claim { beside, kbps, shared, .. } = globals.claim;
+        let types::segue_claim { extra_packets, kbps, competing_traffic, .. } = globals.claim;
         match globals.answer {
-            0 => Err(ClaimEnd { shared: shared != 0, beside }),
-            _ => Ok(Claim { beside, kbps, shared }),
+            0 => Err(ClaimEnd { competing_traffic: competing_traffic != 0, extra_packets }),
+            _ => Ok(Claim { extra_packets, kbps, competing_traffic }),
         }
     }
 

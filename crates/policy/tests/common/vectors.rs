@@ -199,15 +199,15 @@ pub fn beliefs() -> Vec<Belief> {
 /// A question about a window that a notice has granted (`policy/grant.h`, `policy/base_rtt.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantEvent {
-    LeavesAtOnce,
-    AsksWhatWasLost,
-    AfterAsking,
+    BurstWindow,
+    LossProbeWindow,
+    WindowAfterLossProbe,
     TrialAllows,
     TrialFails,
-    FoundWindow,
+    DeliveredWindow,
     ProvenTwice,
-    RefutesRate,
-    Disbelieves,
+    RateCheckFails,
+    RejectsNotice,
     KeptWindow,
     UndoneWindow,
     /// The delay beyond a link of 6400 kbit/s and 9 ms.
@@ -226,18 +226,18 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
     use GrantEvent::*;
     let none = u32::MAX;
     vec![
-        (LeavesAtOnce, [40, 100, 0, 0], 40),
-        (LeavesAtOnce, [500, 100, 0, 0], 100),
-        (LeavesAtOnce, [500, 3, 0, 0], 10),
+        (BurstWindow, [40, 100, 0, 0], 40),
+        (BurstWindow, [500, 100, 0, 0], 100),
+        (BurstWindow, [500, 3, 0, 0], 10),
         // Two packets beyond 40 under way; a larger window needs none.
-        (AsksWhatWasLost, [11, 40, 0, 0], 42),
-        (AsksWhatWasLost, [50, 40, 0, 0], 50),
-        (AsksWhatWasLost, [11, none, 0, 0], none),
+        (LossProbeWindow, [11, 40, 0, 0], 42),
+        (LossProbeWindow, [50, 40, 0, 0], 50),
+        (LossProbeWindow, [11, none, 0, 0], none),
         // ssthresh of the notice, of which 64 leave at once; without one the two packets alone are taken back.
-        (AfterAsking, [42, 11, 0, 0], 11),
-        (AfterAsking, [902, 316, 0, 0], 64),
-        (AfterAsking, [42, 0, 0, 0], 40),
-        (AfterAsking, [1, 0, 0, 0], 1),
+        (WindowAfterLossProbe, [42, 11, 0, 0], 11),
+        (WindowAfterLossProbe, [902, 316, 0, 0], 64),
+        (WindowAfterLossProbe, [42, 0, 0, 0], 40),
+        (WindowAfterLossProbe, [1, 0, 0, 0], 1),
         (TrialAllows, [20, 0, 0, 0], 30),
         // Lost, arrived, allowed: 30 and half of what arrived.
         (TrialFails, [30, 0, 30, 0], 0),
@@ -245,22 +245,22 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
         (TrialFails, [40, 20, 30, 0], 0),
         (TrialFails, [41, 20, 30, 0], 1),
         // 100 packets in 0.5 s are 20 in a round trip of 0.1 s; less than one round trip counts as one.
-        (FoundWindow, [100, 100_000, 500_000, 0], 10),
-        (FoundWindow, [30, 100_000, 50_000, 0], 15),
-        (FoundWindow, [8, 100_000, 50_000, 0], 5),
-        (FoundWindow, [8, 0, 0, 0], 5),
+        (DeliveredWindow, [100, 100_000, 500_000, 0], 10),
+        (DeliveredWindow, [30, 100_000, 50_000, 0], 15),
+        (DeliveredWindow, [8, 100_000, 50_000, 0], 5),
+        (DeliveredWindow, [8, 0, 0, 0], 5),
         (ProvenTwice, [0, 0, 0, 0], 0),
         (ProvenTwice, [12, 0, 0, 0], 24),
         (ProvenTwice, [600_000, 0, 0, 0], 1 << 20),
         // 10 packets of 1448 bytes in 0.1 s are 1158 kbit/s.
-        (RefutesRate, [10, 1448, 100_000, 578], 1),
-        (RefutesRate, [10, 1448, 100_000, 579], 0),
-        (RefutesRate, [10, 1448, 0, 1], 0),
+        (RateCheckFails, [10, 1448, 100_000, 578], 1),
+        (RateCheckFails, [10, 1448, 100_000, 579], 0),
+        (RateCheckFails, [10, 1448, 0, 1], 0),
         // Without an outage, for ten seconds after a raised window was refuted.
-        (Disbelieves, [0, 1, 9_999, 0], 1),
-        (Disbelieves, [0, 1, 10_000, 0], 0),
-        (Disbelieves, [1, 1, 0, 0], 0),
-        (Disbelieves, [0, 0, 0, 0], 0),
+        (RejectsNotice, [0, 1, 9_999, 0], 1),
+        (RejectsNotice, [0, 1, 10_000, 0], 0),
+        (RejectsNotice, [1, 1, 0, 0], 0),
+        (RejectsNotice, [0, 0, 0, 0], 0),
         // Before the cut, after it, in use, on trial.
         (KeptWindow, [100, 14, 20, 1], 100),
         (KeptWindow, [100, 14, 20, 0], 20),
@@ -333,11 +333,11 @@ pub fn near_sender(una: u32, flight: u32) -> Sender {
     Sender { snd_una: una, snd_max: una + flight, flight, ..sender(flight) }
 }
 
-/// docs/reference/near.md, section 8: a packet has 1500 bytes, an ACK 52. Two packets are always beside the window. The
-/// first packets of a claim are a question, at double speed.
+/// docs/reference/near.md, section 8: a packet has 1500 bytes, an ACK 52. Two packets always come on top of the window.
+/// The first packets of a claim are a rate probe, at double speed.
 pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     use NearAnswer::{Claims, Ends, Keeps, Lasts, Nothing};
-    use NearEvent::{FastRetransmit, NewAck, Notice as Hears, Send, Timeout};
+    use NearEvent::{FastRetransmit, NewAck, Notice as Receives, Send, Timeout};
     let at = |snd_una, elapsed_ms: u32| {
         let now_us = 1000 * elapsed_ms;
         Out { snd_una, unit: 1, elapsed_ms, now_us, ..Out::default() }
@@ -350,15 +350,16 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         Send(Out { marked, sacks, ..at(snd_una, elapsed_ms) })
     };
     let measured = |snd_una, elapsed_ms, rtt_us| Send(Out { rtt_us, ..at(snd_una, elapsed_ms) });
-    let lasts = |beside: u32, kbps| Lasts(Claim { beside: beside + 2, kbps, shared: 0 });
-    let (over, shared) = (Ends(ClaimEnd::default()), Ends(ClaimEnd { shared: true, beside: 0 }));
+    let lasts = |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, competing_traffic: 0 });
+    let (over, competing) =
+        (Ends(ClaimEnd::default()), Ends(ClaimEnd { competing_traffic: true, extra_packets: 0 }));
     let four = |notice| with_flows(notice, 4);
     vec![
         // No notice: no claim.
         (send(100, 0, 0), over),
         // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11. The notice was 9.065 ms under way, in which the old link
         // has delivered no packet (60 ms). So one at most of the twelve is new, the last.
-        (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
+        (Receives(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
         (send(100, 0, 0), lasts(11, 12_800)),
         // 106 to 111 are left, 111 on the new link, two of the others SACKed or lost.
         (NewAck(106), Nothing),
@@ -375,24 +376,25 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (sacked(106, 5, 1, &[[102, 104], [112, 113]]), lasts(5, 12_800)),
         (FastRetransmit(106), Keeps),
         (Timeout(106), Keeps),
-        // A round trip, 19.94 ms, after the notice 111 has arrived or is lost. The question was not sent in four slots.
+        // A round trip, 19.94 ms, after the notice 111 has arrived or is lost. The rate probe was not
+        // sent in four slots.
         (send(106, 0, 19), lasts(5, 6400)),
         (send(106, 0, 20), lasts(6, 6400)),
         (send(100, 0, 20), lasts(12, 6400)),
         (sacked(106, 20, 3, &[[111, 114]]), lasts(5, 6400)),
         // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms. Sending them again and the old link take 12 *
-        // (1.875 + 60) ms, in all 1003 ms. The question is asked again.
+        // (1.875 + 60) ms, in all 1003 ms. The next round probes again.
         (send(106, 0, 1003), lasts(6, 12_800)),
         (NewAck(112), Nothing),
         (FastRetransmit(112), Nothing),
         (Timeout(112), Nothing),
         // Lost packets of before are waited for no longer.
-        (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
+        (Receives(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
         (send(106, 0, 1004), over),
         // All of before is acknowledged: it lasts two round trips, 39.88 ms. It goes on by round trips of 19.94 ms
         // while the least of one is at most 25.565 ms. That is 19.94 + 1.875 of the old link + 2 * 1.875. The excess
         // over the told one, 5.625 ms, holds three packets more.
-        (Hears(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
+        (Receives(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
         (NewAck(112), Nothing),
         (measured(112, 39, 25_565), lasts(3, 12_800)),
         (measured(112, 40, 90_000), lasts(0, 12_800)),
@@ -400,26 +402,27 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (measured(112, 59, 23_690), lasts(2, 6400)),
         (measured(112, 60, 90_000), lasts(0, 12_800)),
         (measured(112, 70, 25_566), lasts(3, 6400)),
-        (measured(112, 80, 90_000), shared),
+        (measured(112, 80, 90_000), competing),
         (send(112, 0, 0), over),
         // Alone it goes on for ten seconds more.
-        (Hears(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
+        (Receives(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
         (send(100, 0, 40), lasts(0, 12_800)),
         (send(100, 0, 10_039), lasts(0, 6400)),
         (send(100, 0, 10_058), lasts(0, 6400)),
         (send(100, 0, 10_059), over),
-        // A quarter of the slots; 19.94 / 7.5. A question would have two packets, which is none. Eight slots of the flow
-        // are a round. One packet of each of the four may wait: 19.94 + 1.875 of the old link + 4 * 1.875 = 29.315 ms.
-        (Hears(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
+        // A quarter of the slots; 19.94 / 7.5. A rate probe would have two packets, which is none. Eight slots of the
+        // flow are a round. One packet of each of the four may wait: 19.94 + 1.875 of the old link + 4 * 1.875 = 29.315 ms.
+        (Receives(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
         (send(100, 0, 0), lasts(12, 1600)),
         (NewAck(112), Nothing),
         (measured(112, 60, 29_315), lasts(1, 1600)),
         (measured(112, 61, 40_000), lasts(0, 1600)),
         (measured(112, 120, 29_316), lasts(1, 1600)),
-        (measured(112, 122, 40_000), shared),
-        // 8.9: 80.08 ms hold 1.3 slots of 60 ms, W = 2. Four flows with a packet and two each are more than four: a crowd. A
-        // cut slows one of them by an eighth of 50 kbit/s, at most by four; a round of eight slots gives one back.
-        (Hears(four(bbm("6400/9", "200/9")), 0), Claims([1, 1])),
+        (measured(112, 122, 40_000), competing),
+        // 8.8: 80.08 ms hold 1.3 slots of 60 ms, W = 2. Four flows with a packet and two each are more than four:
+        // oversubscribed. A reduction slows one of them by an eighth of 50 kbit/s, at most by four; a round of eight
+        // slots gives one back.
+        (Receives(four(bbm("6400/9", "200/9")), 0), Claims([1, 1])),
         (send(100, 0, 0), lasts(0, 50)),
         (FastRetransmit(100), Nothing),
         (send(100, 0, 1), lasts(0, 43)),
@@ -432,103 +435,105 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(100, 0, 3842), lasts(0, 37)),
         (send(100, 0, 5763), lasts(0, 43)),
         (send(100, 0, 7684), lasts(0, 50)),
-        // It has too few packets for a question. No packet waits for another if its round trip is at most 80.08 + 60 ms.
-        // The second such round, and each that follows, makes the slot 4/5. A round without a round trip is none.
+        // It has too few packets for a rate probe. No packet waits for another if its round trip is at most 80.08 +
+        // 60 ms. The second such round, and each that follows, makes the slot 4/5. A round without a round trip is none.
         (measured(100, 9604, 140_080), lasts(0, 50)),
         (send(100, 0, 9605), lasts(0, 50)),
         (measured(100, 9606, 140_080), lasts(0, 50)),
         (send(100, 0, 11_526), lasts(0, 62)),
         (measured(100, 11_527, 140_081), lasts(0, 62)),
         (send(100, 0, 13_447), lasts(0, 62)),
-        // A cut undoes steps first.
+        // A reduction undoes steps first.
         (FastRetransmit(100), Nothing),
         (send(100, 0, 13_448), lasts(0, 50)),
-        // A crowd's claim goes on for 256 slots of 240 ms from the end of its first round on.
+        // There a claim goes on for 256 slots of 240 ms from the end of its first round on.
         (send(100, 0, 63_361), over),
         // 2 * 300 + 62.08 ms hold 11.03 slots of 60 ms. ACKs were on the old link for 9.065 ms, in which it delivers
         // 4.8 packets: five at most of the twenty are new. Those that follow come over the new link, behind the notice.
         // All are waited for for 2 * 662.08 + 12 * 60 + 200 ms and 20 * (60 + 1.875) ms: 3481.7 ms.
-        (Hears(mbb("6400/9", "200/300"), 20), Claims([12, 12])),
+        (Receives(mbb("6400/9", "200/300"), 20), Claims([12, 12])),
         (send(100, 0, 662), lasts(15, 400)),
         (send(110, 0, 662), lasts(5, 400)),
         (send(110, 0, 663), lasts(10, 400)),
         (send(116, 0, 3481), lasts(4, 200)),
         (send(116, 0, 3482), over),
         // A dead link holds nothing that the new one would have to carry.
-        (Hears(bbm("6400/9", "6400/9"), 20), Claims([11, 11])),
+        (Receives(bbm("6400/9", "6400/9"), 20), Claims([11, 11])),
         (send(100, 0, 0), lasts(20, 12_800)),
         (send(100, 20, 0), lasts(0, 12_800)),
     ]
 }
 
-/// Section 8.7: whether the link is faster. A slot has 1.875 ms. Six packets leave 0.9375 ms apart, the next one 3.5 slots
+/// Section 8.7: the rate probe. A slot has 1.875 ms. Six packets leave 0.9375 ms apart, the next one 3.5 slots
 /// behind the last of them.
-pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
+pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
     use NearAnswer::{Claims, Lasts};
-    use NearEvent::{Notice as Hears, Send};
+    use NearEvent::{Notice as Receives, Send};
     let sends = |sent, now_us| {
         let elapsed_ms = now_us / 1000;
         Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent, ..Out::default() }
     };
     let leaves = |sent, now_us| Send(sends(sent, now_us));
     // The packet that left at `sent_us` has arrived, which took so long.
-    let hears = |sent_us, rtt_us, now_us| Send(Out { sent_us, rtt_us, ..sends(13, now_us) });
-    let lasts = |beside: u32, kbps| Lasts(Claim { beside: beside + 2, kbps, shared: 0 });
-    let asked = [
-        (Hears(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
+    let sample = |sent_us, rtt_us, now_us| Send(Out { sent_us, rtt_us, ..sends(13, now_us) });
+    let lasts = |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, competing_traffic: 0 });
+    let probe = [
+        (Receives(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
         (leaves(7, 0), lasts(0, 12_800)),
         (leaves(11, 3_750), lasts(0, 12_800)),
         (leaves(12, 4_687), lasts(0, 12_800 / 7)),
         (leaves(13, 11_250), lasts(0, 6400)),
         // The first has met no queue. The second and the fourth do not decide.
-        (hears(0, 19_940, 19_940), lasts(0, 6400)),
-        (hears(937, 19_940, 20_877), lasts(0, 6400)),
-        (hears(2_812, 19_940, 22_752), lasts(0, 6400)),
+        (sample(0, 19_940, 19_940), lasts(0, 6400)),
+        (sample(937, 19_940, 20_877), lasts(0, 6400)),
+        (sample(2_812, 19_940, 22_752), lasts(0, 6400)),
     ];
-    // The fifth would have waited for two slots. One is no sign of a faster link, and it is asked after two rounds.
+    // The fifth would have waited for two slots. One is no sign of a faster link, and the next rate probe follows
+    // after two rounds.
     let no = [
-        (hears(3_750, 21_815, 25_565), lasts(0, 6400)),
+        (sample(3_750, 21_815, 25_565), lasts(0, 6400)),
         (leaves(13, 40_000), lasts(0, 6400)),
         (leaves(13, 60_000), lasts(0, 12_800)),
     ];
-    // Less is: three steps, 6400 * 1.25^3, at which the path holds 20.8 packets in place of 10.6. The next six ask again.
+    // Less is: three steps, 6400 * 1.25^3, at which the path holds 20.8 packets in place of 10.6. The next six
+    // probe again.
     let yes = [
-        (hears(3_750, 21_814, 25_564), lasts(10, 25_000)),
-        (hears(11_000, 30_000, 41_000), lasts(10, 12_500)),
+        (sample(3_750, 21_814, 25_564), lasts(10, 25_000)),
+        (sample(11_000, 30_000, 41_000), lasts(10, 12_500)),
         // A queue undoes two steps: 8000 kbit/s, 13.3 packets.
-        (hears(12_000, 30_000, 42_000), lasts(16, 12_500)),
+        (sample(12_000, 30_000, 42_000), lasts(16, 12_500)),
         (leaves(13, 61_000), lasts(3, 8000)),
     ];
-    // One that left later than all of them: they were sent again, and no round trip tells. It is asked in the next one.
-    let again = [(hears(9_000, 19_940, 28_940), lasts(0, 6400)), (leaves(13, 40_000), lasts(0, 12_800))];
-    // 19.94 ms have one slot of each of eight flows, 15 ms, and none of sixteen: they ask nothing, and hear nothing.
+    // One that left later than all of them: they were sent again, and there is no sample. The next round probes.
+    let again = [(sample(9_000, 19_940, 28_940), lasts(0, 6400)), (leaves(13, 40_000), lasts(0, 12_800))];
+    // 19.94 ms have one slot of each of eight flows, 15 ms, and none of sixteen: they probe nothing.
     let alone = [(8, [2, 2], 800), (16, [1, 1], 400)].map(|(flows, windows, kbps)| {
-        let hears = hears(400, 19_940, 29_000);
-        let told = Hears(with_flows(bbm("6400/9", "6400/9"), flows), 0);
-        [(told, Claims(windows)), (leaves(7, 0), lasts(0, kbps)), (hears, lasts(0, kbps))]
+        let sample = sample(400, 19_940, 29_000);
+        let told = Receives(with_flows(bbm("6400/9", "6400/9"), flows), 0);
+        [(told, Claims(windows)), (leaves(7, 0), lasts(0, kbps)), (sample, lasts(0, kbps))]
     });
-    // A slot of one of three has 5.625 ms, and a question three packets, half a slot apart. At the speed of the clock one
+    // A slot of one of three has 5.625 ms, and a rate probe three packets, half a slot apart. At the clock's rate one
     // waits for a slot of the link, 1.875 ms, longer than the second before it; half decides.
     let three = [
-        (Hears(with_flows(bbm("6400/9", "6400/9"), 3), 0), Claims([4, 4])),
+        (Receives(with_flows(bbm("6400/9", "6400/9"), 3), 0), Claims([4, 4])),
         (leaves(7, 0), lasts(0, 4266)),
         (leaves(9, 5_625), lasts(0, 4266 / 4)),
         (leaves(10, 15_000), lasts(0, 2133)),
     ];
     // One between them does not: the others have sent nothing since the first, or two.
     let (first, between) = ((0, 19_940, 19_940), (2_812, 25_000, 27_812));
-    let third = |rtt_us| hears(5_625, rtt_us, 5_625 + rtt_us);
-    let [first, between] = [first, between].map(|(sent, rtt, now)| (hears(sent, rtt, now), lasts(0, 2133)));
+    let third = |rtt_us| sample(5_625, rtt_us, 5_625 + rtt_us);
+    let [first, between] = [first, between].map(|(sent, rtt, now)| (sample(sent, rtt, now), lasts(0, 2133)));
     let no_3 = [first, between, (third(20_877), lasts(0, 2133)), (leaves(13, 40_000), lasts(0, 2133))];
     let yes_3 = [first, between, (third(20_876), lasts(3, 8330))];
-    // One ACK for the first two: the third is no answer, and the next round asks. 25 ms would hold a packet more.
+    // One ACK for the first two: the third does not decide, and the next round probes. 25 ms would hold a packet more.
     let late =
         [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
-    // A packet of before comes over the old link when the first has: its round trip is no sign.
-    let older = [(hears(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
+    // A packet from before the notice comes over the old link when the first has: its round trip is no sign.
+    let older = [(sample(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
     // The queue of others drains while those leave: more than 19.94 + 1.875 + 3 * 1.875 = 27.44 ms.
-    let queue = [(hears(0, 30_000, 30_000), lasts(1, 2133)), (third(27_441), lasts(1, 2133))];
+    let queue = [(sample(0, 30_000, 30_000), lasts(1, 2133)), (third(27_441), lasts(1, 2133))];
     let of_three =
         [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older, &three, &queue].concat();
-    [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat(), &of_three].concat()
+    [&probe[..], &no, &probe, &yes, &probe, &again, &alone.concat(), &of_three].concat()
 }

@@ -5,15 +5,15 @@ use segue_policy::{Action, Link, Notice, Sender, What, grant};
 
 fn ask(event: GrantEvent, [a, b, c, d]: [u32; 4]) -> u32 {
     match event {
-        GrantEvent::LeavesAtOnce => grant::leaves_at_once(a, b),
-        GrantEvent::AsksWhatWasLost => grant::asks_what_was_lost(a, b),
-        GrantEvent::AfterAsking => grant::after_asking(a, b),
+        GrantEvent::BurstWindow => grant::burst_window(a, b),
+        GrantEvent::LossProbeWindow => grant::loss_probe_window(a, b),
+        GrantEvent::WindowAfterLossProbe => grant::window_after_loss_probe(a, b),
         GrantEvent::TrialAllows => grant::trial_allows(a),
         GrantEvent::TrialFails => grant::trial_fails(a, b, c).into(),
-        GrantEvent::FoundWindow => grant::found_window(a, b, c),
+        GrantEvent::DeliveredWindow => grant::delivered_window(a, b, c),
         GrantEvent::ProvenTwice => grant::proven_twice(a),
-        GrantEvent::RefutesRate => grant::refutes_rate(a, b, c, d).into(),
-        GrantEvent::Disbelieves => grant::disbelieves(a != 0, b != 0, c).into(),
+        GrantEvent::RateCheckFails => grant::rate_check_fails(a, b, c, d).into(),
+        GrantEvent::RejectsNotice => grant::rejects_notice(a != 0, b != 0, c).into(),
         GrantEvent::KeptWindow => grant::kept_window(a, b, c, d != 0),
         GrantEvent::UndoneWindow => grant::undone_window(a, b, c),
         GrantEvent::RtoBound => grant::rto_bound_ms(&Link { rate_kbps: a, delay_us: b }),

@@ -1,6 +1,6 @@
 //! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
 
-use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_question, near_sender};
+use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender};
 use crate::common::*;
 use proptest::prelude::*;
 use segue_policy::headers::{ClaimEnd, Flow, near};
@@ -28,10 +28,10 @@ fn told(flows: u32, own: u32) -> Near {
 #[test]
 fn section_2_path_slot_and_window() {
     let near = told(1, 1);
-    assert_eq!(near.beyond_ns, 4 * MS);
+    assert_eq!(near.delay_beyond_ns, 4 * MS);
     assert_eq!((near.old_slot_ns, near.slot_ns), (1_875 * US, 60 * MS));
-    assert_eq!((near.ack_way_ns, near.data_way_ns), (305_600 * US, 364 * MS));
-    assert_eq!((near.rtt_ns, near.old_data_way_ns), (669_600 * US, 14_875 * US));
+    assert_eq!((near.ack_owd_ns, near.data_owd_ns), (305_600 * US, 364 * MS));
+    assert_eq!((near.rtt_ns, near.old_data_owd_ns), (669_600 * US, 14_875 * US));
     assert_eq!(near.window, u64::from(packets(12))); // 11.16
 }
 
@@ -45,12 +45,32 @@ fn section_2_slots_are_shared_with_flows_of_others() {
     assert_eq!(told(1, 4), told(1, 1));
 }
 
+/// N, and this host's flows, count up to 2047, with one clock for all flows and for one flow alone.
+#[test]
+fn section_2_no_more_flows_count_than_the_limit() {
+    let limit = Near::FLOWS_LIMIT;
+    let slots = |of: fn(u32) -> Near| [limit - 1, limit, limit + 1, u32::MAX].map(|flows| of(flows).slot_ns);
+    let most = u64::from(limit) * 60 * MS;
+    assert_eq!(slots(|flows| told(flows, 1)), [most - 60 * MS, most, most, most]);
+    // A host that has all flows but one, and one that has them all.
+    let slots = [limit - 1, limit, limit + 1].map(|own| told(u32::MAX, own).slot_ns);
+    assert_eq!(slots, [60 * MS * u64::from(limit) / u64::from(limit - 1), 60 * MS, 60 * MS]);
+    // 4,188,162 kbit/s are 2046 * 2047. The window has too few packets for a rate probe, so that the pace is a slot's.
+    let pace = |flows| {
+        let mut flow = near().start();
+        let path = Notice { flows, disconnected: 1, ..notice("6400/9", "4188162/1") };
+        flow.on_notice(&near_sender(100, 0), &path);
+        flow.claim(&Out { snd_una: 100, unit: 1, ..Out::default() }).expect("it lasts").kbps
+    };
+    assert_eq!([limit - 1, limit, limit + 1, u32::MAX].map(pace), [2047, 2046, 2046, 2046]);
+}
+
 /// A path that was never measured is taken to end at the access links, and so is one that is shorter than told.
 #[test]
 fn section_2_without_a_measurement() {
     for min_rtt in [0, 19 * MS] {
         let near = Near::new(&notice("6400/9", "200/300"), min_rtt, 1500, 1);
-        assert_eq!((near.beyond_ns, near.rtt_ns), (0, 661_600 * US));
+        assert_eq!((near.delay_beyond_ns, near.rtt_ns), (0, 661_600 * US));
     }
 }
 
@@ -68,8 +88,8 @@ fn section_3_packets_out() {
     // Twelve packets wait, or eleven.
     assert!(told(1, 1).overflows(720 * MS, 0) && !told(1, 1).overflows(719 * MS, 0));
     assert!(!told(1, 1).overflows(0, 720 * MS));
-    assert_eq!(Near::most_out(told(1, 1).window, 1), 12 + 2);
-    assert_eq!(Near::most_out(told(8, 8).window, 8), 12 + 16);
+    assert_eq!(Near::flight_limit(told(1, 1).window, 1), 12 + 2);
+    assert_eq!(Near::flight_limit(told(8, 8).window, 8), 12 + 16);
 }
 
 /// Three packets sent at 0, 1 and 50 ms; the one before arrives at 20 ms.
@@ -94,17 +114,17 @@ fn section_4_what_comes_too_late() {
 #[test]
 fn section_4_waiting_and_telling() {
     let near = told(1, 1);
-    assert_eq!(near.waits(100 * MS), (100_000 + 305_600 + 2 * 1_875 + 10_000) * US);
+    assert_eq!(near.loss_deadline(100 * MS), (100_000 + 305_600 + 2 * 1_875 + 10_000) * US);
     let broken = Notice { disconnected: 1, ..notice("6400/9", "200/300") };
-    assert_eq!(Near::tells_all_ns(&broken, 4), 6 * 1_600 * US);
-    assert_eq!(Near::tells_all_ns(&broken, 1), 0);
-    assert_eq!(Near::tells_all_ns(&notice("6400/9", "200/300"), 4), 0);
+    assert_eq!(Near::join_delay_ns(&broken, 4), 6 * 1_600 * US);
+    assert_eq!(Near::join_delay_ns(&broken, 1), 0);
+    assert_eq!(Near::join_delay_ns(&notice("6400/9", "200/300"), 4), 0);
 }
 
 #[test]
 fn section_5_loss_and_growth() {
     let near = told(1, 1);
-    assert!(near.too_soon(665_599 * US) && !near.too_soon(665_600 * US));
+    assert!(near.acks_original(665_599 * US) && !near.acks_original(665_600 * US));
     assert_eq!(Near::after_loss(u64::from(packets(12)), 1), u64::from(packets(6)));
     assert_eq!(Near::after_loss(u64::from(packets(12)), 4), u64::from(packets(12)) * 7 / 8);
     assert_eq!(Near::after_loss(u64::from(packets(1)), 1), u64::from(packets(1)));
@@ -119,26 +139,27 @@ fn section_5_loss_and_growth() {
 fn section_6_a_faster_clock() {
     let near = told(1, 1);
     assert!(!near.queued(789_600 * US) && near.queued(789_600 * US + 1)); // 669.6 + 2 * 60
-    let shorter = near.measured(540 * MS);
+    let shorter = near.with_rtt(540 * MS);
     assert_eq!(
         (shorter.rtt_ns, shorter.window, shorter.slot_ns),
         (540 * MS, u64::from(packets(10)), 60 * MS)
     );
-    let faster = near.raised(2);
+    let faster = near.with_steps(2);
     assert_eq!((faster.slot_ns, faster.window), (38_400 * US, 4800)); // 60 * 0.64, 12 * 1.5625
     assert_eq!(faster.rtt_ns, near.rtt_ns);
-    assert_eq!(near.raised(16), near.raised(1_000_000));
-    assert_eq!([0, 1, 2, 3, 5].map(Near::steps_left), [0, 0, 0, 1, 3]);
+    assert_eq!(near.with_steps(16), near.with_steps(1_000_000));
+    assert_eq!([0, 1, 2, 3, 5].map(Near::steps_after_queue), [0, 0, 0, 1, 3]);
 }
 
-/// At the clock's speed the last of five packets of a train comes back 120 ms later than the first; half is the limit.
+/// At the clock's rate the last of five packets of a rate probe comes back 120 ms later than the first. Half of that is
+/// the limit.
 #[test]
-fn section_6_a_train() {
+fn section_6_a_rate_probe() {
     let near = told(1, 1);
-    assert!(near.keeps_up(4, 700 * MS, 760 * MS - 1) && !near.keeps_up(4, 700 * MS, 760 * MS));
-    assert!(!near.keeps_up(0, 700 * MS, 700 * MS), "two packets tell something");
-    assert_eq!([0, 3, 15, 16].map(Near::steps_more), [3, 6, 16, 16]);
-    assert_eq!(near.raised(3).slot_ns, 30_720 * US);
+    assert!(near.probe_passes(4, 700 * MS, 760 * MS - 1) && !near.probe_passes(4, 700 * MS, 760 * MS));
+    assert!(!near.probe_passes(0, 700 * MS, 700 * MS), "it takes two packets");
+    assert_eq!([0, 3, 15, 16].map(Near::steps_after_probe), [3, 6, 16, 16]);
+    assert_eq!(near.with_steps(3).slot_ns, 30_720 * US);
 }
 
 #[test]
@@ -146,7 +167,7 @@ fn section_7_a_flows_part() {
     assert_eq!([1, 4, 5, 12, 13].map(|own| told(1, 1).share(own)), [12, 3, 3, 1, 1]);
     assert_eq!(told(4, 1).share(1), 3);
     // 669.6 + 2 * 60 + 12 * 60 / 4 ms
-    assert!(!told(1, 1).is_shared(969_600 * US) && told(1, 1).is_shared(969_600 * US + 1));
+    assert!(!told(1, 1).competing_traffic(969_600 * US) && told(1, 1).competing_traffic(969_600 * US + 1));
 }
 
 /// Alone 12 packets and two that a delayed ACK holds back; one of four flows has three and two.
@@ -154,9 +175,9 @@ fn section_7_a_flows_part() {
 fn section_8_a_flow_on_linux() {
     assert_eq!([1, 4].map(|flows| told(flows, 1).share(1)), [12, 3]);
     assert_eq!([200, 50].map(|kbps| grant::payload_rate(kbps, 1448)), [24_133, 6_033]);
-    assert_eq!([0, 14, 900].map(grant::claimed), [1, 14, 256]);
-    assert_eq!([0, 5].map(|more| grant::left_by_claim(14, 12, false, more)), [12, 14]);
-    assert_eq!([14, 1].map(|cwnd| grant::left_by_claim(cwnd, 12, true, 0)), [6, 1]);
+    assert_eq!([0, 14, 900].map(grant::claim_window), [1, 14, 256]);
+    assert_eq!([0, 5].map(|more| grant::window_after_claim(14, 12, false, more)), [12, 14]);
+    assert_eq!([14, 1].map(|cwnd| grant::window_after_claim(cwnd, 12, true, 0)), [6, 1]);
 }
 
 proptest! {
@@ -169,8 +190,8 @@ proptest! {
         let told = Notice { old_link: link(old), new_link: link(new), flows, disconnected: 1 };
         let near = Near::new(&told, min_rtt, bytes, own);
         prop_assert!(near.slot_ns >= 1 && near.window >= 256);
-        prop_assert_eq!(near.rtt_ns, near.ack_way_ns + near.data_way_ns);
-        prop_assert!(near.beyond_ns <= 10_000 * MS);
+        prop_assert_eq!(near.rtt_ns, near.ack_owd_ns + near.data_owd_ns);
+        prop_assert!(near.delay_beyond_ns <= 10_000 * MS);
         let window = Near::after_acks(near.window / 2, own, own);
         prop_assert!(window >= near.window / 2);
         prop_assert!(Near::after_loss(window, own) >= 256);
@@ -183,7 +204,7 @@ proptest! {
 #[test]
 fn one_flow_alone() {
     let mut flow = near().start();
-    for (step, (event, answer)) in near_flow().into_iter().chain(near_question()).enumerate() {
+    for (step, (event, answer)) in near_flow().into_iter().chain(near_rate_probe()).enumerate() {
         let found = match event {
             NearEvent::Notice(notice, flight) => {
                 NearAnswer::of(&flow.on_notice(&near_sender(100, flight), &notice))
@@ -197,10 +218,10 @@ fn one_flow_alone() {
     }
 }
 
-/// 8.9: the first cut ends a claim, except that of a crowd: its flows overflow a short queue by themselves. A window that
-/// was raised without a disconnection is refuted by it in any case.
+/// 8.8: the first reduction ends a claim, except on an oversubscribed path: there the flows overflow a short queue by
+/// themselves. A window that was raised without a disconnection is refuted by it in any case.
 #[test]
-fn a_cut_ends_no_claim_of_a_crowd() {
+fn a_reduction_ends_no_claim_on_an_oversubscribed_path() {
     let goes_on = |notice: &Notice, flows, cwnd| {
         let mut flow = near().start();
         let sender = Sender { cwnd: packets(cwnd), ..near_sender(100, 0) };
@@ -226,8 +247,8 @@ fn one_flow_alone_in_rto_recovery() {
 }
 
 proptest! {
-    /// Notices of any sort: a claim ends by itself, and what is
-    /// under way beside it is never more than what was at the notice.
+    /// Notices of any sort: a claim ends by itself. Its extra packets are never more than those in flight at the notice,
+    /// and two.
     #[test]
     fn one_flow_alone_is_bounded(
         links in [(1u32.., 0u32..), (1u32.., 0u32..)],
@@ -244,10 +265,10 @@ proptest! {
         prop_assert!(act.cwnd >= 256);
         for (snd_una, unit, marked, sacks) in outs {
             let claim = flow.claim(&Out { snd_una, unit, marked, sacks, ..Out::default() });
-            prop_assert!(claim.expect("it lasts").beside <= flight + 2);
+            prop_assert!(claim.expect("it lasts").extra_packets <= flight + 2);
         }
         let late = Out { elapsed_ms: u32::MAX, rtt_us: u32::MAX, ..Out::default() };
-        prop_assert!(flow.claim(&late).is_err_and(|end| !end.shared));
+        prop_assert!(flow.claim(&late).is_err_and(|end| !end.competing_traffic));
         prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..late }), Err(ClaimEnd::default()));
     }
 }
@@ -255,7 +276,7 @@ proptest! {
 /// One flow of Linux during its claim: what its stack counts, and what of it is on the new link.
 struct Sending {
     flow: Flow,
-    /// `cwnd` without what the claim lets out beside.
+    /// `cwnd` without the extra packets of the claim.
     window: u32,
     una: u32,
     nxt: u32,
@@ -276,13 +297,13 @@ impl Sending {
     fn told(notice: &Notice, flight: u32) -> Self {
         let mut flow = near().start();
         let act = flow.on_notice(&near_sender(UNA, flight), notice);
-        let window = grant::claimed(act.cwnd / packets(1));
+        let window = grant::claim_window(act.cwnd / packets(1));
         let since = UNA + flight;
         Self { flow, window, una: UNA, nxt: since, since, lost: 0, again: 0, sacked: 0, arrived: since }
     }
 
     /// ACKs come in order, of what is marked, too. Others report more SACKed packets; RACK marks more of the old ones.
-    fn hears(&mut self, acked: u32, sacked: u32, arrived: u32, lost: u32) {
+    fn acknowledge(&mut self, acked: u32, sacked: u32, arrived: u32, lost: u32) {
         self.una += acked.min(self.nxt - self.una);
         self.arrived = (self.arrived + arrived).min(self.nxt);
         let left = self.since.saturating_sub(self.una);
@@ -314,7 +335,7 @@ impl Sending {
             let marked = self.marked();
             let out = Out { snd_una: self.una, unit: 1, marked, sacks, elapsed_ms, ..Out::default() };
             let Ok(claim) = self.flow.claim(&out) else { return false };
-            if self.in_flight() >= self.window + claim.beside {
+            if self.in_flight() >= self.window + claim.extra_packets {
                 return true;
             }
             if self.again < self.lost { self.again += 1 } else { self.nxt += 1 }
@@ -346,7 +367,7 @@ proptest! {
         for (index, wait, [acked, sacked, arrived, lost], room) in steps {
             elapsed_ms += wait;
             let index = index % all.len();
-            all[index].hears(acked, sacked, arrived, lost);
+            all[index].acknowledge(acked, sacked, arrived, lost);
             if !all[index].sends(elapsed_ms, room) {
                 return Ok(());
             }

@@ -23,9 +23,12 @@ pub fn metadata_file(table: &Path) -> PathBuf {
     name.into()
 }
 
-/// The text of that file. `origin` is any JSON object; of a simulated result it is the `Provenance`.
-pub fn metadata(table: &Path, origin: &Value) -> String {
-    text(&json!({"@context": CONTEXT, "url": name_of(table), "notes": [{"origin": origin}]}))
+/// The text of that file. `origin` is any JSON object; of a simulated result it is the `Provenance`. `notes`: what a
+/// reader of the table must know.
+pub fn metadata(table: &Path, origin: &Value, notes: &[String]) -> String {
+    let notes: Vec<Value> =
+        [json!({"origin": origin})].into_iter().chain(notes.iter().map(|note| json!(note))).collect();
+    text(&json!({"@context": CONTEXT, "url": name_of(table), "notes": notes}))
 }
 
 /// The same of all `tables` of a folder, as `OF_FOLDER` has it.
@@ -103,10 +106,12 @@ mod tests {
     #[test]
     fn metadata_lie_where_the_standard_looks_for_them() {
         assert_eq!(metadata_file(Path::new("out/rows.csv")), Path::new("out/rows.csv-metadata.json"));
-        let text = metadata(Path::new("out/a b.csv"), &json!({"program": "1"}));
+        let notes = ["a note".to_string()];
+        let text = metadata(Path::new("out/a b.csv"), &json!({"program": "1"}), &notes);
         let read: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["@context"], CONTEXT);
         assert_eq!(read["url"], "a%20b.csv");
+        assert_eq!(read["notes"], json!([{"origin": {"program": "1"}}, "a note"]));
         assert!(is_metadata(&text));
         assert!(!is_metadata("{}"));
     }

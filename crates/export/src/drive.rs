@@ -8,8 +8,12 @@ use serde::{Deserialize, Serialize};
 
 /// Rows of drives as JSON text, one a line, with a final line feed.
 pub fn drive_json(rows: &[DriveRow], origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
-    let notes = unproven(rows.iter().map(|row| row.stack.as_str()));
-    document_json(rows.iter(), &notes, origin)
+    document_json(rows.iter(), &drive_notes(rows), origin)
+}
+
+/// Notes for readers of drives: stacks that were not held against a kernel.
+pub fn drive_notes(rows: &[DriveRow]) -> Vec<String> {
+    unproven(rows.iter().map(|row| row.stack.as_str()))
 }
 
 /// Names of the classes of handoffs, in the paper's order.

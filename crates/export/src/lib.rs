@@ -21,7 +21,7 @@ pub use csv_origin::{
 pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError, read_document};
-pub use drive::{FlatDriveRow, drive_csv, drive_json};
+pub use drive::{FlatDriveRow, drive_csv, drive_json, drive_notes};
 pub use flent::flent;
 pub use live::{lab_drive_json, live_csv, live_json};
 pub use origin::{DirectionRecord, LinkRecord, Origin, Provenance, digest};
@@ -46,10 +46,14 @@ pub fn comparison_json(
     comparison: &Comparison,
     origin: Option<&Provenance>,
 ) -> Result<String, serde_json::Error> {
+    document_json(comparison.rows(), &comparison_notes(comparison), origin)
+}
+
+/// Notes for readers of a comparison: stacks that were not held against a kernel.
+pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
     let beside = comparison.groups.iter().filter_map(|group| group.experiment.neighbours.as_ref());
     let stacks = comparison.rows().map(|row| row.stack.as_str());
-    let notes = unproven(stacks.chain(beside.map(|neighbours| neighbours.stack.name)));
-    document_json(comparison.rows(), &notes, origin)
+    unproven(stacks.chain(beside.map(|neighbours| neighbours.stack.name)))
 }
 
 /// Rows as the document that every `--json` writes, one row a line. `notes`: what their reader must know.

@@ -162,10 +162,11 @@ impl Provenance {
     }
 
     /// The same as lines that begin a CSV file, `# KEY: VALUE`: `read_csv(..., comment = "#")` of pandas and
-    /// `read.csv(..., comment.char = "#")` of R pass over them. A value that is no single word is JSON.
+    /// `read.csv(..., comment.char = "#")` of R pass over them. A value that is no single word is JSON. `notes`: what a
+    /// reader of the table must know; a line more, unless there are none.
     ///
     /// Errors: of the JSON writer.
-    pub fn comments(&self) -> Result<String, serde_json::Error> {
+    pub fn comments(&self, notes: &[String]) -> Result<String, serde_json::Error> {
         let mut text = format!("# program: {}\n", self.program);
         if let Some(command) = &self.command {
             // A name may hold a line feed, which JSON writes as two letters.
@@ -182,6 +183,9 @@ impl Provenance {
             ("files", serde_json::to_string(&self.files)?),
         ] {
             text.push_str(&format!("# {key}: {json}\n"));
+        }
+        if !notes.is_empty() {
+            text.push_str(&format!("# notes: {}\n", serde_json::to_string(notes)?));
         }
         Ok(text)
     }

@@ -5,7 +5,9 @@ use crate::outputs::CsvOrigin;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, table, warn};
 use clap::Args;
-use segue_export::{Origin, Output, Provenance, comparison_csv, comparison_json, handoffs_csv};
+use segue_export::{
+    Origin, Output, Provenance, comparison_csv, comparison_json, comparison_notes, handoffs_csv,
+};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
 use segue_study::request::{EVERY, HANDOFFS, TRAFFIC};
@@ -127,8 +129,9 @@ pub(crate) fn deliver(
     let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
     let provenance = || Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours);
     outputs::write(json, || comparison_json(&comparison, Some(&provenance()?)).map_err(Failure::ours))?;
-    outputs::write_table(csv, csv_origin, provenance, || comparison_csv(&comparison))?;
-    outputs::write_table(rows, csv_origin, provenance, || handoffs_csv(&comparison))?;
+    let notes = comparison_notes(&comparison);
+    outputs::write_table(csv, csv_origin, &notes, provenance, || comparison_csv(&comparison))?;
+    outputs::write_table(rows, csv_origin, &notes, provenance, || handoffs_csv(&comparison))?;
     #[cfg(feature = "report")]
     outputs::write(report, || {
         outputs::with_threads(threads, || comparison_page(plan, &comparison, shown, origin))

@@ -7,7 +7,7 @@ use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, warn};
 use comfy_table::CellAlignment;
 use segue_console::{WHOLE, plain_table};
-use segue_export::{Drives, Origin, Provenance, drive_csv, drive_json};
+use segue_export::{Drives, Origin, Provenance, drive_csv, drive_json, drive_notes};
 use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;
 #[cfg(feature = "report")]
@@ -58,7 +58,8 @@ pub fn run(
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
     let provenance = || provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours);
     outputs::write(json, || drive_json(&rows, Some(&provenance()?)).map_err(Failure::ours))?;
-    outputs::write_table(csv, CsvOrigin::asked(args.results.origin), provenance, || drive_csv(&rows))?;
+    let place = CsvOrigin::asked(args.results.origin);
+    outputs::write_table(csv, place, &drive_notes(&rows), provenance, || drive_csv(&rows))?;
     #[cfg(feature = "report")]
     outputs::write(report, || outputs::with_threads(args.threads, || drive_page(plan, &rows, origin)))?;
     outputs::tell_written(screen, [&page], []);

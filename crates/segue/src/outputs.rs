@@ -209,10 +209,11 @@ impl CsvOrigin {
     }
 }
 
-/// Writes a table, if it was asked for, and where it comes from.
+/// Writes a table, if it was asked for, and where it comes from. `notes`: what its reader must know.
 pub fn write_table<E: std::fmt::Display>(
     output: Option<Output>,
     place: CsvOrigin,
+    notes: &[String],
     origin: impl FnOnce() -> Result<Provenance, Failure>,
     make: impl FnOnce() -> Result<String, E>,
 ) -> Result<(), Failure> {
@@ -220,12 +221,13 @@ pub fn write_table<E: std::fmt::Display>(
     let table = make().map_err(Failure::ours)?;
     match place {
         CsvOrigin::Inside => {
-            let head = origin()?.comments().map_err(Failure::ours)?;
+            let head = origin()?.comments(notes).map_err(Failure::ours)?;
             // Those of an older table of this name would tell of it.
             finish_beside(output, format!("{head}{table}"), None)
         }
         CsvOrigin::Beside => {
-            write_with_metadata(output, table, || serde_json::to_value(origin()?).map_err(Failure::ours))
+            let origin = || serde_json::to_value(origin()?).map_err(Failure::ours);
+            write_with_metadata(output, table, notes, origin)
         }
     }
 }
@@ -237,15 +239,16 @@ pub fn write_plain_table<E: std::fmt::Display>(
     make: impl FnOnce() -> Result<String, E>,
 ) -> Result<(), Failure> {
     let Some(output) = output else { return Ok(()) };
-    write_with_metadata(output, make().map_err(Failure::ours)?, || Ok(origin.json()))
+    write_with_metadata(output, make().map_err(Failure::ours)?, &[], || Ok(origin.json()))
 }
 
 fn write_with_metadata(
     output: Output,
     table: String,
+    notes: &[String],
     origin: impl FnOnce() -> Result<Value, Failure>,
 ) -> Result<(), Failure> {
-    let beside = output.file().map(|file| Ok::<_, Failure>(metadata(file, &origin()?))).transpose()?;
+    let beside = output.file().map(|file| Ok::<_, Failure>(metadata(file, &origin()?, notes))).transpose()?;
     finish_beside(output, table, beside.as_deref())
 }
 

@@ -228,6 +228,13 @@ fn results_that_were_not_held_against_a_kernel_say_so() {
         let notes = document(&with(schemes, &["--json", "-"]))["notes"].take();
         assert_eq!(says(&notes.to_string()), is_unproven, "{notes}");
         assert_eq!(notes.is_null(), !is_unproven);
+        let (csv, rows) = (with(schemes, &["--csv", "-", "--origin"]), folder.path().join("rows.csv"));
+        let noted = csv.lines().any(|line| line.starts_with("# notes: ") && says(line));
+        assert_eq!((noted, csv.contains("# notes")), (is_unproven, is_unproven), "{csv}");
+        with(schemes, &["--rows", &rows.display().to_string()]);
+        let beside = std::fs::read_to_string(rows.with_extension("csv-metadata.json")).expect("metadata");
+        assert_eq!(says(&document(&beside)["notes"][1].to_string()), is_unproven, "{beside}");
+        assert_eq!(document(&beside)["notes"].as_array().map(Vec::len), Some(1 + usize::from(is_unproven)));
         let trace = ["trace", "wlan", "hsdpa", "--at", "2s", "--stack", "linux-6.12", "--schemes", schemes];
         assert_eq!(
             says(&printed(&[&trace[..], &["--story"]].concat())),
@@ -248,6 +255,8 @@ fn results_that_were_not_held_against_a_kernel_say_so() {
         [drive]\nlength = '40s'\nlinks = ['wlan', 'hsdpa']\n";
     assert!(says(&run_file(folder.path(), "drive.toml", drive, &["run", "--report", &page])));
     assert!(says(&std::fs::read_to_string(&page).expect("a page")), "the drive's page");
+    let csv = run_file(folder.path(), "drive.toml", drive, &["run", "--csv", "-", "--origin"]);
+    assert!(csv.lines().any(|line| line.starts_with("# notes: ") && says(line)), "{csv}");
     let drive = document(&run_file(folder.path(), "drive.toml", drive, &["run", "--json", "-"]));
     assert!(says(&drive["notes"].to_string()), "{drive}");
     let sweep = "old = 'wlan'\nnew = 'hsdpa'\nstack = 'linux-6.12'\ncc = 'bbr3'\nat = '1s'\n";

@@ -79,23 +79,37 @@ fn side_by_side(theirs: &Log, seed: u64, arguments: &Arguments) {
 fn one_by_one(logs: &[Log], seeds: &[u64]) {
     println!("old and new link, control, flows, kind, outage: {}", logs[0].scenario);
     println!("A: s from completion until all sent before it and 100 packets more are acknowledged");
+    println!("again: packets sent again in the 10 s from completion on");
     println!(
-        "{:>8} {:>9} {:>9} {:>12} {:>9}  packets alike",
-        "at, s", "A, ours", "kernel", "first data", "kernel"
+        "{:>8} {:>9} {:>9} {:>12} {:>9} {:>7} {:>7}  packets alike",
+        "at, s", "A, ours", "kernel", "first data", "kernel", "again", "kernel"
     );
-    let mut medians = [Vec::new(), Vec::new()];
+    let (mut medians, mut again) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for (theirs, &seed) in logs.iter().zip(seeds) {
-        let same = agreement(&compare::ours(theirs, seed), theirs);
+        let ours = compare::ours(theirs, seed);
+        let same = agreement(&ours, theirs);
         // Not by our log, which ends with the kernel's.
         let (left, right) = (outcome::on_its_bench(theirs.scenario, seed), outcome::of_log(theirs));
         let at = theirs.scenario.at as f64 / 1e9;
         let (first, of) = (left.first_data, right.first_data);
         let (a, of_a) = (left.a, right.a);
-        print!("{at:>8} {a:>9.3} {of_a:>9.3} {first:>12.6} {of:>9.6}  ");
+        let (more, of_more) = (outcome::again_in_10_s(&ours), outcome::again_in_10_s(theirs));
+        print!("{at:>8} {a:>9.3} {of_a:>9.3} {first:>12.6} {of:>9.6} {more:>7} {of_more:>7}  ");
         println!("{} of {}", same.packets, same.of_packets);
-        medians[0].push(a);
-        medians[1].push(of_a);
+        for (side, (a, more)) in [(a, more), (of_a, of_more)].into_iter().enumerate() {
+            medians[side].push(a);
+            again[side].push(more as f64);
+        }
     }
     let [ours, kernel] = medians.map(|values| quartiles(values).median);
     println!("  median {ours:>9.3} {kernel:>9.3}; ours is {:+.1} % off", 100.0 * (ours / kernel - 1.0));
+    let [ours, kernel] = again.map(|counts| {
+        let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+        let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
+        (mean, (squares / (counts.len() - 1) as f64 / counts.len() as f64).sqrt())
+    });
+    println!(
+        "  mean of packets sent again in 10 s {:.1} +- {:.1}, kernel {:.1} +- {:.1} (standard errors)",
+        ours.0, ours.1, kernel.0, kernel.1
+    );
 }

@@ -3,6 +3,8 @@
 
 use super::log::{Event as Seen, INFINITE, Instant, Log, blocks};
 use super::scenario::{Chain, Scenario};
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use segue_tcp::linux::receiver::LinuxReceiver;
 use segue_tcp::linux::wheel::TimerSlot;
 use segue_tcp::linux::{LinuxSender, LinuxSettings, Tally};
@@ -20,7 +22,12 @@ const HZ: u32 = 250;
 struct Hop {
     bits_per_s: u64,
     delay: Nanos,
+    /// Longer or shorter by up to so much, each as likely (`tabledist`); packets keep their order.
+    jitter: Nanos,
+    random: Pcg64Mcg,
     limit: usize,
+    /// When the last packet arrives.
+    last: Nanos,
     /// When what is inside leaves.
     inside: VecDeque<Nanos>,
     free: Nanos,
@@ -28,7 +35,13 @@ struct Hop {
 
 impl Hop {
     fn new(bits_per_s: u64, delay: Nanos, limit: usize) -> Self {
-        Self { bits_per_s, delay, limit, inside: VecDeque::new(), free: 0 }
+        let random = Pcg64Mcg::seed_from_u64(0);
+        Self { bits_per_s, delay, jitter: 0, random, limit, last: 0, inside: VecDeque::new(), free: 0 }
+    }
+
+    /// The same with jitter, drawn by the lots of `seed`.
+    fn varied(self, jitter: Nanos, seed: u64) -> Self {
+        Self { jitter, random: Pcg64Mcg::seed_from_u64(seed), ..self }
     }
 
     fn pass(&mut self, now: Nanos, bytes: u32) -> Option<Nanos> {
@@ -40,7 +53,12 @@ impl Hop {
         }
         self.free = self.free.max(now) + u64::from(bytes) * 8 * 1_000_000_000 / self.bits_per_s;
         self.inside.push_back(self.free);
-        Some(self.free + self.delay)
+        let mut arrival = self.free + self.delay;
+        if self.jitter > 0 {
+            arrival = self.last.max(arrival + self.random.next_u64() % (2 * self.jitter) - self.jitter);
+            self.last = arrival;
+        }
+        Some(arrival)
     }
 }
 
@@ -124,7 +142,10 @@ impl Bench {
     /// Before time zero. The congestion control is that of `scenario`; what it draws by lot follows from `seed`.
     pub fn new(scenario: Scenario, profile: &StackProfile, seed: u64) -> Self {
         let wire = || Hop::new(100_000_000, 2 * MS, usize::MAX);
-        let access = |chain: Chain| Hop::new(chain.kbps * 1000, chain.ms * MS, chain.queue);
+        let access = |chain: Chain, number: u64| {
+            let seed = seed.wrapping_mul(4).wrapping_add(number);
+            Hop::new(chain.kbps * 1000, chain.ms * MS, chain.queue).varied(scenario.jitter, seed)
+        };
         let settings = LinuxSettings {
             control: scenario.control,
             hz: HZ,
@@ -139,8 +160,8 @@ impl Bench {
             order: 0,
             out_wire: wire(),
             wires: [wire(), wire()],
-            down: [access(scenario.old), access(scenario.new)],
-            up: [access(scenario.old), access(scenario.new)],
+            down: [access(scenario.old, 0), access(scenario.new, 1)],
+            up: [access(scenario.old, 2), access(scenario.new, 3)],
             back: [wire(), wire()],
             chain: 0,
             broken: false,
@@ -378,6 +399,22 @@ impl Bench {
 mod tests {
     use super::*;
     use segue_tcp::profile::LINUX_6_12;
+
+    /// Packets of 1 us each, with 2 ms more or less than 9. With one each 4 ms none can overtake, and all values
+    /// come. With one each 0.1 ms many could.
+    #[test]
+    fn jitter_keeps_the_order() {
+        let arrivals = |apart: Nanos| -> Vec<(Nanos, Nanos)> {
+            let mut hop = Hop::new(12_000_000_000, 9 * MS, 1_000).varied(2 * MS, 1);
+            (0..10_000).map(|nth| (nth * apart, hop.pass(nth * apart, 1500).expect("room"))).collect()
+        };
+        let delays = arrivals(4 * MS).into_iter().map(|(now, at)| (at - now - 1_000) as f64 / MS as f64);
+        let (least, most, sum) = delays
+            .fold((f64::MAX, 0.0_f64, 0.0), |(least, most, sum), ms| (least.min(ms), most.max(ms), sum + ms));
+        assert!((7.0..7.01).contains(&least) && (10.99..11.0).contains(&most), "{least} {most}");
+        assert!((sum / 10_000.0 - 9.0).abs() < 0.05, "{sum}");
+        assert!(arrivals(MS / 10).windows(2).all(|pair| pair[0].1 <= pair[1].1));
+    }
 
     /// As connections of the kernel do. With the same lots all probe for bandwidth in the same round trips.
     #[test]

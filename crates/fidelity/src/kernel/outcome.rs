@@ -86,7 +86,7 @@ pub fn write(table: &Path, handoffs: &[Handoff]) -> Result<(), Error> {
         |value: f64, none: &str| if value.is_finite() { format!("{value:.6}") } else { none.to_string() };
     let count = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
     for Handoff { scenario, kernel } in handoffs {
-        let Scenario { old, new, control, flows, outage, at } = scenario;
+        let Scenario { old, new, control, flows, outage, at, jitter: _ } = scenario;
         let kind = if outage.is_some() { "bbm" } else { "mbb" };
         out.write_record([
             control.name().to_string(),
@@ -125,6 +125,7 @@ fn handoff(row: &Row) -> Result<Handoff, Error> {
         flows: row.value("flows")?,
         outage: if row.text("kind")? == "bbm" { Some(ns("disc_s")?) } else { None },
         at: ns("T")?,
+        jitter: 0,
     };
     // Counters were not read of a run that was given up.
     let count = |column| if row.text(column)?.is_empty() { Ok(f64::NAN) } else { row.value(column) };
@@ -184,6 +185,14 @@ pub fn of_log(log: &Log) -> Outcome {
         }
     }
     outcome
+}
+
+/// Packets that are sent again in the 10 s from completion on.
+pub fn again_in_10_s(log: &Log) -> usize {
+    let completion = log.scenario.completion();
+    let instants = log.instants.iter().filter(|instant| instant.at >= completion);
+    let instants = instants.take_while(|instant| instant.at < completion + 10 * SECOND);
+    instants.map(|instant| instant.events.iter().filter(|(_, event)| is_again(event)).count()).sum()
 }
 
 /// The handoff on the reference's bench.
@@ -273,6 +282,14 @@ mod tests {
         assert_eq!((outcome.first_data, outcome.first_rtx, outcome.a), (0.1, 0.1, 0.401));
         assert_eq!(outcome.retransmissions, 2.0);
         assert!(outcome.timeouts.is_nan());
+    }
+
+    /// That at 9.2 s comes before completion, that at 19.201 s more than 10 s after it.
+    #[test]
+    fn packets_sent_again_in_ten_seconds() {
+        let text = "6400 9 10 200 300 10 cubic 1 bbm 1 8.2\n\
+            9199000 0>1-2 0*1\n1000 0*1-2\n9999000 0*1\n1000 0*1-2\n";
+        assert_eq!(again_in_10_s(&Log::parse(text).unwrap()), 3);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use segue_tcp::linux::cc::CcName;
 use std::fmt;
 
 const MS: Nanos = 1_000_000;
+const US: Nanos = 1_000;
 
 /// An access chain, both directions alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Scenario {
     pub outage: Option<Nanos>,
     /// Start of the handoff, ns.
     pub at: Nanos,
+    /// The delay of each packet on an access chain is longer or shorter by up to so much, ns.
+    pub jitter: Nanos,
 }
 
 impl Scenario {
@@ -51,10 +54,16 @@ impl Scenario {
     /// Reads what [`Display`](fmt::Display) prints.
     pub fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
+        let (words, jitter) = words.split_at_checked(11)?;
         let [old_kbps, old_ms, old_queue, new_kbps, new_ms, new_queue, control, flows, kind, outage, at] =
             words[..]
         else {
             return None;
+        };
+        let jitter = match jitter {
+            [] => 0,
+            [us] => us.parse::<Nanos>().ok()? * US,
+            _ => return None,
         };
         let chain = |kbps: &str, ms: &str, queue: &str| {
             Some(Chain { kbps: kbps.parse().ok()?, ms: ms.parse().ok()?, queue: queue.parse().ok()? })
@@ -71,18 +80,21 @@ impl Scenario {
                 _ => return None,
             },
             at: ns(at)?,
+            jitter,
         })
     }
 }
 
-/// As the heads of the reference's files: chains with queues, control, flows, kind, outage and T in s.
+/// As the heads of the reference's files: chains with queues, control, flows, kind, outage and T in s; then the jitter in
+/// us, if there is any.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { old, new, control, flows, outage, at } = self;
+        let Self { old, new, control, flows, outage, at, jitter } = self;
         let kind = if outage.is_some() { "bbm" } else { "mbb" };
         let s = |ns: Nanos| (ns / MS) as f64 / 1e3;
         write!(f, "{} {} {} {} {} {}", old.kbps, old.ms, old.queue, new.kbps, new.ms, new.queue)?;
-        write!(f, " {} {flows} {kind} {} {}", control.name(), s(outage.unwrap_or(0)), s(*at))
+        write!(f, " {} {flows} {kind} {} {}", control.name(), s(outage.unwrap_or(0)), s(*at))?;
+        if *jitter > 0 { write!(f, " {}", jitter / US) } else { Ok(()) }
     }
 }
 
@@ -97,6 +109,9 @@ mod tests {
         assert_eq!((scenario.outage, scenario.at), (Some(500 * MS), 8_900 * MS));
         assert_eq!(scenario.to_string(), line);
         assert_eq!(Scenario::parse("6400 9 10 1600 75 20 cubic 4 mmb 0 8.9"), None);
+        let with_jitter = format!("{line} 200");
+        let scenario = Scenario::parse(&with_jitter).unwrap();
+        assert_eq!((scenario.jitter, scenario.to_string()), (200 * US, with_jitter));
     }
 
     /// The queues of the reference's eight pairs.

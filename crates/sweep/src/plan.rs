@@ -9,7 +9,7 @@ use segue_study::planned::PlannedScheme;
 use segue_tables::{Layout, Question};
 use segue_tcp::StackProfile;
 use segue_world::traffic::Class;
-use segue_world::{AccessLink, Traffic};
+use segue_world::{AccessLink, Experiment, Traffic};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -221,15 +221,16 @@ fn fingerprint(warm_ups: &[WarmUp], seeds: &Range<u64>) -> String {
         });
         known.clone()
     };
+    let nowhere = AccessLink::parse("1mbit/1ms").expect("a link");
     hasher.update(format!("segue {PROGRAM} {seeds:?}").as_bytes());
     for warm_up in warm_ups {
         hasher.update(format!("warm-up {:?}", warm_up.at()).as_bytes());
         for Block { experiment, schemes, .. } in warm_up.blocks() {
+            // All of it, so that a new field is not forgotten; links by their content.
             let (old, new) = (link(&experiment.old), link(&experiment.new));
-            let with = (experiment.kind, experiment.flows, experiment.stack, experiment.notice);
-            let bench = (experiment.notice_delay, experiment.packets, experiment.definition);
-            let routers = experiment.routers;
-            hasher.update(format!("block {old} {new} {with:?} {bench:?} {routers:?}").as_bytes());
+            let rest =
+                Experiment { old: nowhere.clone(), new: nowhere.clone(), ..Experiment::clone(experiment) };
+            hasher.update(format!("block {old} {new} {rest:?}").as_bytes());
             for (planned, asked) in schemes {
                 hasher.update(format!("scheme {:?} {asked:?}", planned.name).as_bytes());
             }

@@ -273,6 +273,8 @@ fn a_fingerprint_is_of_the_meaning() {
         "both_ways = true",
         "address = 'new'",
         "traffic = 'download,page'",
+        "notice_error = 'rate=2x'",
+        "neighbours = 2",
         "[settings]\ninitial-window = 4",
         "[settings]\nnotice-delay = '1ms'",
     ] {

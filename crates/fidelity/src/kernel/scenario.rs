@@ -85,8 +85,8 @@ impl Scenario {
     }
 }
 
-/// As the heads of the reference's files: chains with queues, control, flows, kind, outage and T in s; then the jitter in
-/// us, if there is any.
+/// As the heads of the reference's files: chains with queues, control, flows, kind, outage and T in s. The jitter in us
+/// follows, if there is any.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self { old, new, control, flows, outage, at, jitter } = self;

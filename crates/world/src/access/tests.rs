@@ -144,7 +144,7 @@ fn replayed_by_mahimahi(stamps: &[u64], rounds: u64, ip_bytes: u64) -> Vec<u64> 
 fn mahimahi_replays_a_written_trace_as_the_link() {
     for text in ["7mbit/9ms", "leo", "train-low", "5g", "2mbit/5ms,shape=500kbit/15kB"] {
         let link = parse(text);
-        let place = Place { seed: 3, link: 1 };
+        let place = LinkSeed { seed: 3, link: 1 };
         for up in [false, true] {
             let stamps: Vec<u64> = opportunities_ms(&link, place, up, 40 * SECOND).collect();
             let period = *stamps.last().unwrap();

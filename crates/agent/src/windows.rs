@@ -108,8 +108,9 @@ impl Bounded {
             return None;
         }
         let drains = if moved.disconnected { 0 } else { old.drains().min(IDLE) };
-        let bound = Bound::new(now.saturating_add(drains), new, &came, timers_expire(&old, &new));
         let after = u64::from(begins_after(&old, &new, moved.disconnected)) * DATA;
+        let expire = after == 0 && timers_expire(&old, &new);
+        let bound = Bound::new(now.saturating_add(drains), new, &came, expire);
         let over_old = OverOld::new(now, moved, &new, &recent).filter(|_| after == 0);
         let after = u32::try_from(after).unwrap_or(u32::MAX / 4);
         let connection = |(index, (receiving, _)): (usize, &(Receiving, u32))| {
@@ -370,8 +371,9 @@ mod tests {
         // 8 ms beyond: 608 ms hold 10.1 packets, and half of ten. The third leaves by another device.
         assert_eq!(bounded.bound.all(), 15);
         let at_once = u32::MAX - 1000;
-        // 3.75 each, and 5 and 2.5 by what came: 8.75 and 6.25, in whole packets.
-        assert_eq!(bounds(&bounded, &all), [(1, 9, at_once), (2, 6, at_once)]);
+        // 226 ms are over before 608 ms, so the first parts leave two packets for each: 2.75, and 3.67 and 1.83 by what
+        // came, are 6.42 and 4.58, in whole packets.
+        assert_eq!(bounds(&bounded, &all), [(1, 6, at_once), (2, 5, at_once)]);
     }
 
     #[test]

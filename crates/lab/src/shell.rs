@@ -171,13 +171,15 @@ fn type_and_look(
     typed
 }
 
+/// bash reads the user's .bashrc in a session of ssh, unless another shell runs it (SHLVL). That may take long, and must
+/// not be killed half-way.
 fn server_config(folder: &Path, types: bool) -> String {
     let folder = folder.display();
     let program = if types { "exec cat >/dev/null" } else { PRINTER };
     format!(
         "Port {PORT}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized_keys\nPidFile none\nStrictModes no\n\
          UsePAM no\nUseDNS no\nPermitRootLogin yes\nPasswordAuthentication no\nPrintMotd no\nPrintLastLog no\n\
-         ClientAliveInterval 120\nForceCommand {program}\n"
+         ClientAliveInterval 120\nSetEnv SHLVL=2\nForceCommand {program}\n"
     )
 }
 

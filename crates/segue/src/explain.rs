@@ -183,7 +183,7 @@ fn mark(name: &str, screen: &Screen) -> Option<String> {
     let letters = name.strip_prefix('[')?.strip_suffix(']')?;
     let text = SPECIFICATION.split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, told) = text.split_once(&format!("**[{}]** ", letters.to_uppercase()))?;
-    let told = told.split(", **[").next()?.split(". ").next()?;
+    let told = told.split([';', '.']).next()?;
     let head = format!("Mark [{}]: ", letters.to_uppercase());
     Some(hanging(&head, told, 2, screen.width) + &format!("  {PLACE}\n"))
 }

@@ -314,11 +314,12 @@ fn packets_go_to_peers_of_connections_only() {
 fn two_agents_are_one_too_many_and_what_a_killed_one_left_is_cleared() {
     let world = World::new();
     let config = world.config("");
-    // A socket that nobody serves, and a lock file without a lock.
+    // A socket that nobody serves, and a lock file without a lock, which names the folder that its agent made.
     let folder = world.control().parent().expect("a folder").to_owned();
     std::fs::create_dir(&folder).expect("a folder");
     drop(std::os::unix::net::UnixListener::bind(world.control()).expect("a socket"));
-    std::fs::write(world.control().with_extension("lock"), "1\n").expect("a file");
+    let lock = format!("{}.lock", world.control().display());
+    std::fs::write(&lock, format!("1\n{}\n", folder.display())).expect("a file");
     world.with_agent(&config, || {
         let error = world.hosts.mobile.run(|| Agent::start(&config).err()).expect("a second is refused");
         assert!(error.is_users(), "{error}");

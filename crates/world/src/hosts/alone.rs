@@ -276,8 +276,9 @@ impl Mobile {
         if helper.rule.bounds && narrows(&old, &new) {
             let queue = helper.rule.queue.unwrap_or(new.queue);
             let recent: Vec<_> = self.receiving().map(|flow| flow.memory.recent(&flow.receiver)).collect();
-            helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent, timers_expire(&old, &new)));
             let after = begins_after(&old, &new, arrived.disconnected);
+            let expire = after == 0 && timers_expire(&old, &new);
+            helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent, expire));
             let begins = self.receiving().map(|flow| flow.receiver.rcv_nxt().saturating_add(after));
             helper.begins = begins.collect();
             let also = arrived.also.filter(|_| after == 0);

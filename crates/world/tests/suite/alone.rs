@@ -139,7 +139,9 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
         let trace = traced(&slow, at, &scheme("mobile-window"));
         let (early, acts): (Vec<_>, Vec<_>) =
             acts(&trace).into_iter().partition(|act| matches!(act.1, Act::EarlyAck { .. }));
-        assert_eq!(acts, [(at, Act::Bounded { window, raised: false })]);
+        // The timer expires before 608 ms: two packets are resent in the first round, in which 15 packets take 900 ms.
+        let bounded = |window| Act::Bounded { window, raised: false };
+        assert_eq!(acts, [(at, bounded(window - 2)), (at + 900 * MS, bounded(window))]);
         // 291 ms, after which an ACK is there no sooner, and one packet in 60 ms.
         assert!((1..=5).contains(&early.len()), "{early:?}");
         assert!(early.iter().all(|act| act.0 < at + 291 * MS), "{early:?}");
@@ -150,7 +152,8 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
                 What::Received { packet, .. } if !packet.data && packet.segment.window < usual => {
                     let segment = &packet.segment;
                     assert!(
-                        segment.window == window || (segment.window > window && !segment.sack.is_empty())
+                        [window - 2, window].contains(&segment.window)
+                            || (segment.window > window - 2 && !segment.sack.is_empty())
                     );
                     edge = Some(packet.segment.ack + packet.segment.window).max(edge);
                 }

@@ -4,7 +4,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::StackProfile;
-use segue_tcp::profile::PROFILES;
+use segue_tcp::profile::{LINUX_6_12, PROFILES};
 use segue_world::{
     Experiment, Kind, NoticeMode, Overlap, Routers, RunRecord, Series, SoftWord, Traffic, WarmRun,
 };
@@ -87,7 +87,7 @@ fn the_next_handoff_ends_the_record() {
 /// then is complete.
 #[test]
 fn a_schedule_ends_the_record_when_the_flag_rises() {
-    let e = experiment("8mbit/10ms", "6400kbit/9ms");
+    let e = Experiment { stack: LINUX_6_12, ..experiment("8mbit/10ms", "6400kbit/9ms") };
     let [first, _] = &series(&e, 3 * SECOND, "satcp", 2, 1500 * MS)[..] else { panic!("two handoffs") };
     let alone = run(&e, 3 * SECOND, &scheme("satcp"));
     // It takes more than the half second in which a schedule that errs most might want the flag.

@@ -73,7 +73,7 @@ pub fn live_page(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -
         p.lead {
             "Link-up: the moment from which packets can take the new link. Bytes: data new to the mobile that reached it, of \
              all flows. A dash: the simulator has no such sender, or it was not observed for so long; inf: nothing was sent \
-             while it was observed. The simulator's senders grow their windows by RFC 5681."
+             while it was observed. The simulator's senders run on linux-6.18."
         }
     };
     page::page(&format!("Segue: {title}"), content)

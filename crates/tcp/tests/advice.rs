@@ -283,8 +283,8 @@ fn a_kernel_extends_its_timer_from_the_last_start() {
         let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
         sender.open(1000);
         drain(&mut sender, 0);
-        sender.on_segment(1 * MS, &Segment { syn: true, ..ack(1, 1 * MS, 0) });
-        drain(&mut sender, 1 * MS);
+        sender.on_segment(MS, &Segment { syn: true, ..ack(1, MS, 0) });
+        drain(&mut sender, MS);
         while !sender.in_rto_recovery() {
             let now = sender.deadline().expect("a timer runs");
             sender.on_timer(now);

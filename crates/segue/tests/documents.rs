@@ -96,8 +96,8 @@ fn the_picture_of_the_readme_is_current() {
     let picture = include_str!("../../../docs/guide/outage.svg");
     let (_, command) = picture.split_once("segue trace ").expect("its command");
     let (command, _) = command.split_once("</desc>").expect("its end");
-    // The caption leaves out what is the default.
-    let caption = format!("    segue trace {}\n", command.replace(" --schemes sack,etcp-v1", ""));
+    // The caption leaves out what is the default, and asks for the story.
+    let caption = format!("    segue trace {} --story\n", command.replace(" --schemes sack,etcp-v1", ""));
     assert!(include_str!("../../../README.md").contains(&caption), "README.md lacks {caption}");
     let words: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).chain(["--story"]).collect();
     let told = stdout(&segue(&words)).split_whitespace().collect::<Vec<_>>().join(" ");

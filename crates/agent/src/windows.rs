@@ -109,7 +109,7 @@ impl Bounded {
         }
         let drains = if moved.disconnected { 0 } else { old.drains().min(IDLE) };
         let after = u64::from(begins_after(&old, &new, moved.disconnected)) * DATA;
-        let expire = after == 0 && timers_expire(&old, &new);
+        let expire = timers_expire(&old, &new, moved.disconnected);
         let bound = Bound::new(now.saturating_add(drains), new, &came, expire);
         let over_old = OverOld::new(now, moved, &new, &recent).filter(|_| after == 0);
         let after = u32::try_from(after).unwrap_or(u32::MAX / 4);

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -66,6 +67,8 @@ impl Child {
             .arg(place.cgroup.join("cgroup.procs"))
             .arg(program)
             .args(args)
+            // A terminal's Ctrl-C is for the laboratory alone, which ends its programs in order.
+            .process_group(0)
             .stdin(input)
             .stdout(create(&output)?)
             .stderr(create(&errors)?)

@@ -391,6 +391,13 @@ fn victim_command(me: &Path, through: &[&str]) -> Command {
     command
 }
 
+/// proc_pid_stat(5): state, parent and process group follow the name in brackets.
+fn process_group(process: &str) -> String {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+    let (_, numbers) = stat.rsplit_once(") ").expect("a name");
+    numbers.split(' ').nth(2).expect("a process group").to_owned()
+}
+
 #[test]
 #[ignore = "needs lab"]
 fn signals_end_a_run_in_order_and_a_kill_leaves_no_program() {
@@ -399,6 +406,8 @@ fn signals_end_a_run_in_order_and_a_kill_leaves_no_program() {
             let mut process = victim_command(&std::env::current_exe().unwrap(), &[]).spawn().unwrap();
             let owner = process.id();
             let program = server_program(owner);
+            // Ctrl-C is for the process group of the laboratory.
+            assert_ne!(process_group(&program.to_string()), process_group(&owner.to_string()));
             std::thread::sleep(Duration::from_millis(300));
             kill(Pid::from_raw(owner as i32), signal).unwrap();
             process.wait().unwrap();

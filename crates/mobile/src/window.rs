@@ -96,9 +96,10 @@ pub fn narrows(old: &Path, new: &Path) -> bool {
     new.rate < old.rate || new.holds() < old.holds()
 }
 
-/// Whether timers of senders expire before the first ACK over the new path arrives.
-pub fn timers_expire(old: &Path, new: &Path) -> bool {
-    new.round_trip > old.round_trip.saturating_add(RTO_MIN)
+/// Whether timers of senders expire before the first ACK over the new path arrives, for packets that are under way. Only
+/// where the bound begins at once are they ([`begins_after`]).
+pub fn timers_expire(old: &Path, new: &Path, outage: bool) -> bool {
+    begins_after(old, new, outage) == 0 && new.round_trip > old.round_trip.saturating_add(RTO_MIN)
 }
 
 /// How many packets must come in order before the bound begins, after an outage or without one.
@@ -301,12 +302,17 @@ mod tests {
     /// A timer of 26 + 200 ms is over before 608 ms.
     #[test]
     fn the_first_parts_leave_room_for_what_timers_resend() {
-        assert!(timers_expire(&fast(), &slow()));
+        assert!(timers_expire(&fast(), &slow(), false));
         assert!(
-            !timers_expire(&Path { round_trip: 408 * MS, ..fast() }, &slow()),
+            !timers_expire(&Path { round_trip: 408 * MS, ..fast() }, &slow(), false),
             "200 ms more are no more than the timer"
         );
-        assert!(timers_expire(&Path { round_trip: 408 * MS - 1, ..fast() }, &slow()));
+        assert!(timers_expire(&Path { round_trip: 408 * MS - 1, ..fast() }, &slow(), false));
+        assert!(!timers_expire(&fast(), &slow(), true), "an outage has lost them");
+        assert!(
+            !timers_expire(&slow(), &Path { round_trip: 900 * MS, ..fast() }, false),
+            "they still come first"
+        );
         let bound = Bound::new(0, slow(), &[5, 5, 5, 0], true);
         // 15 - 3 * 2 packets; the fourth resends nothing.
         assert_eq!([0, 1, 2, 3].map(|connection| bound.part(connection)), [3, 3, 3, LEAST]);

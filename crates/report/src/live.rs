@@ -6,7 +6,7 @@ use crate::{Origin, looks, page};
 use maud::{Markup, html};
 use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
 use segue_export::live_csv;
-use segue_study::lab_plan::WIRED;
+use segue_study::lab_plan::{KERNEL, WIRED};
 use segue_study::live::LiveMeasures;
 use segue_study::measure::{Quartiles as Measured, seconds};
 use segue_study::numbers::{count, kilobytes, ratio, time};
@@ -73,7 +73,7 @@ pub fn live_page(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -
         p.lead {
             "Link-up: the moment from which packets can take the new link. Bytes: data new to the mobile that reached it, of \
              all flows. A dash: the simulator has no such sender, or it was not observed for so long; inf: nothing was sent \
-             while it was observed. The simulator's senders run on linux-6.18."
+             while it was observed. The simulator's senders run on " (KERNEL) "."
         }
     };
     page::page(&format!("Segue: {title}"), content)

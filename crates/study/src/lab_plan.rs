@@ -82,9 +82,12 @@ fn stack_around(around: Around) -> Option<StackProfile> {
     })
 }
 
-/// A kernel whose programs can do all that senders of the laboratory do: the RTO's bound needs Linux 6.15.
+/// Stack of the simulated senders. Programs of this kernel can do all that senders of the laboratory do: the RTO's bound
+/// needs Linux 6.15.
+pub const KERNEL: &str = "linux-6.18";
+
 fn kernel(control: CcName) -> Option<StackProfile> {
-    StackProfile::named("linux-6.18")?.with_control(control)
+    StackProfile::named(KERNEL)?.with_control(control)
 }
 
 /// A checked plan.

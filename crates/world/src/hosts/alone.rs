@@ -277,7 +277,7 @@ impl Mobile {
             let queue = helper.rule.queue.unwrap_or(new.queue);
             let recent: Vec<_> = self.receiving().map(|flow| flow.memory.recent(&flow.receiver)).collect();
             let after = begins_after(&old, &new, arrived.disconnected);
-            let expire = after == 0 && timers_expire(&old, &new);
+            let expire = timers_expire(&old, &new, arrived.disconnected);
             helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent, expire));
             let begins = self.receiving().map(|flow| flow.receiver.rcv_nxt().saturating_add(after));
             helper.begins = begins.collect();

@@ -1,6 +1,6 @@
 //! Where CSV comes from. It has no place for that, so the origin lies beside it: `FILE-metadata.json`. The W3C's
 //! "Metadata Vocabulary for Tabular Data" (CSV on the Web, 2015, section 5.2 of "Model for Tabular Data") looks there
-//! for a table's metadata. Or, where the user asks for it, in its own first lines (`Provenance::comments`).
+//! for a table's metadata. Where the user asks for it, the table's own first lines have it (`Provenance::comments`).
 
 use crate::Provenance;
 use serde_json::{Value, json};

@@ -96,8 +96,8 @@ pub fn narrows(old: &Path, new: &Path) -> bool {
     new.rate < old.rate || new.holds() < old.holds()
 }
 
-/// Whether timers of senders expire before the first ACK over the new path arrives, for packets that are under way. Only
-/// where the bound begins at once are they ([`begins_after`]).
+/// Whether timers of senders expire before the first ACK over the new path arrives, for packets that are under way. An
+/// outage has lost those, and a faster link brings them first ([`begins_after`]).
 pub fn timers_expire(old: &Path, new: &Path, outage: bool) -> bool {
     begins_after(old, new, outage) == 0 && new.round_trip > old.round_trip.saturating_add(RTO_MIN)
 }

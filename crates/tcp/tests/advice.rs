@@ -223,6 +223,29 @@ fn a_suspended_sender_does_what_it_is_told_and_nothing_else() {
     }
 }
 
+/// A sender of a kernel's with 1000 packets. The answer to its SYN came at `at`, and its first window has left.
+fn established<A: Advisor>(advisor: A, at: Nanos) -> LinuxSender<A> {
+    let mut sender = LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel"), advisor);
+    sender.open(1000);
+    transmitted(&mut sender, 0);
+    sender.on_segment(at, &Segment { syn: true, ..ack(1, at, 0) });
+    transmitted(&mut sender, at);
+    sender
+}
+
+/// All that may leave now.
+fn transmitted<A: Advisor>(sender: &mut LinuxSender<A>, now: Nanos) -> Vec<u32> {
+    std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq).collect()
+}
+
+fn until_timeout<A: Advisor>(sender: &mut LinuxSender<A>) {
+    while !sender.in_rto_recovery() {
+        let now = sender.deadline().expect("a timer runs");
+        sender.on_timer(now);
+        transmitted(sender, now);
+    }
+}
+
 /// Answers each duplicate ACK in fast recovery by a new packet, and lets nothing else leave; or not.
 #[derive(Clone, Default)]
 struct Generous(bool);
@@ -240,27 +263,19 @@ impl Advisor for Generous {
 #[test]
 fn a_kernel_answers_a_duplicate_by_a_new_packet() {
     for sends in [false, true] {
-        let mut sender = LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel"), Generous(sends));
-        let drain = |sender: &mut LinuxSender<Generous>, now| {
-            std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq).collect::<Vec<_>>()
-        };
-        sender.open(1000);
-        drain(&mut sender, 0);
-        let now = 100 * MS;
-        sender.on_segment(now, &Segment { syn: true, ..ack(1, now, 0) });
-        drain(&mut sender, now);
+        let mut sender = established(Generous(sends), 100 * MS);
         let duplicate = |sender: &mut LinuxSender<Generous>, now, last: u32| {
             let mut repeated = ack(1, now, 100);
             repeated.sack.push(2, last + 1);
             sender.on_segment(now, &repeated);
-            drain(sender, now)
+            transmitted(sender, now)
         };
         for last in 2..=6 {
             duplicate(&mut sender, 250 * MS, last);
         }
         assert!(sender.view().in_fast_recovery);
         sender.enact(250 * MS, &KernelAdvice { hold_window: Some(true), ..KernelAdvice::default() }.into());
-        drain(&mut sender, 250 * MS);
+        transmitted(&mut sender, 250 * MS);
         let next = sender.snd_max();
         let expected = if sends { vec![next] } else { vec![] };
         assert_eq!(duplicate(&mut sender, 251 * MS, 7), expected);
@@ -279,20 +294,11 @@ fn a_kernel_extends_its_timer_from_the_last_start() {
         (400, 2_100, fires_at(2_100 * MS, 75)),
         (210, 2_240, fires_at(2_240 * MS, 0)),
     ] {
-        let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
-        let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
-        sender.open(1000);
-        drain(&mut sender, 0);
-        sender.on_segment(MS, &Segment { syn: true, ..ack(1, MS, 0) });
-        drain(&mut sender, MS);
-        while !sender.in_rto_recovery() {
-            let now = sender.deadline().expect("a timer runs");
-            sender.on_timer(now);
-            drain(&mut sender, now);
-        }
+        let mut sender = established((), MS);
+        until_timeout(&mut sender);
         // The head was sent twice, so that its ACK is no sample: the back-off of RTO 201 ms stays.
         sender.on_segment(2_000 * MS, &Segment { timestamps: None, ..ack(2, 2_000 * MS, 0) });
-        drain(&mut sender, 2_000 * MS);
+        transmitted(&mut sender, 2_000 * MS);
         assert!(sender.in_rto_recovery());
         let advice = Advice {
             min_rto: Some(MinRto::AtLeast(least * MS)),
@@ -309,17 +315,8 @@ fn a_kernel_extends_its_timer_from_the_last_start() {
 /// policy.h: the back-off ends before the estimator forgets, or a RTO without samples would stay doubled.
 #[test]
 fn a_back_off_ends_before_the_estimator_forgets() {
-    let mut sender = LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel"), ());
-    let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
-    sender.open(1000);
-    drain(&mut sender, 0);
-    sender.on_segment(100 * MS, &Segment { syn: true, ..ack(1, 100 * MS, 0) });
-    drain(&mut sender, 100 * MS);
-    while !sender.in_rto_recovery() {
-        let now = sender.deadline().expect("a timer runs");
-        sender.on_timer(now);
-        drain(&mut sender, now);
-    }
+    let mut sender = established((), 100 * MS);
+    until_timeout(&mut sender);
     assert_eq!(sender.timing().1, 600 * MS, "100 + 200 ms, doubled");
     let advice = Advice { reinit_rtt: true, clear_backoff: true, ..Advice::default() };
     sender.enact(2_000 * MS, &advice);

@@ -25,6 +25,12 @@ pub trait Observer<P>: Clone {
     /// A packet is put on `link`, whose queue may drop it.
     #[inline]
     fn entered(&mut self, _link: LinkId, _packet: &P) {}
+    /// `link` takes a packet that is put on it, and will send it so: both of these at once.
+    #[inline]
+    fn admitted(&mut self, link: LinkId, passage: &Passage, packet: &P) {
+        self.entered(link, packet);
+        self.accepted(link, passage, packet);
+    }
     /// A packet has come out of `link`. It is asked for only by those who want to know.
     #[inline]
     fn left<'a>(&mut self, _link: LinkId, _packet: impl FnOnce() -> &'a P)
@@ -203,11 +209,10 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let content = &self.packets[packet];
-        self.observer.entered(id, content);
         let was_empty = wire.link.head().is_none();
         match wire.link.enqueue(packet, content.size(), now, order, self.sent) {
             Some(passage) => {
-                self.observer.accepted(id, &passage, content);
+                self.observer.admitted(id, &passage, content);
                 if was_empty {
                     self.events.add(Source::Link(id), passage.delivery, order);
                 }
@@ -222,6 +227,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let now = self.now();
         let wire = &mut self.wires[usize::from(id.0)];
         let content = &self.packets[packet];
+        self.observer.entered(id, content);
         if !wire.link.is_managed() {
             self.observer.lost(now, id, content, LossCause::Queue);
             self.packets.remove(packet);

@@ -111,7 +111,7 @@ impl<A: Advisor> AnySender<A> {
         fn on_timer(&mut self, now: Nanos) -> bool;
         fn enact(&mut self, now: Nanos, advice: &Advice);
         fn send(&mut self, now: Nanos, seq: u32) -> Option<Transmit>;
-        #[inline]
+        #[inline(always)] // the packet is made where it will lie
         fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit>;
     }
 

@@ -113,7 +113,7 @@ impl Mobile {
     }
 
     /// The same once it has been heard of.
-    #[inline]
+    #[inline(always)] // on the path of every packet
     fn receive<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let (now, packet) = (net.now(), &net.packets[id]);
         let flow = packet.flow;

@@ -80,6 +80,22 @@ impl<W> Observer<W> {
         (usize::from(packet.flow) < self.lost.len()).then_some(idle)
     }
 
+    /// `passage` is a copy, so that it lies in memory only where somebody keeps it.
+    #[inline(never)] // off the path of a packet before the handoff
+    fn note_accepted(&mut self, link: LinkId, passage: Passage, packet: &Packet) {
+        if let Some(idle) = &mut self.idle {
+            idle.busy(link, &passage);
+            if !passage.comes_out
+                && let Some(idle) = self.idle_of(packet)
+            {
+                idle.doomed(link, packet);
+            }
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.accepted(link, &passage, packet);
+        }
+    }
+
     fn note_loss(&mut self, packet: &Packet) {
         if packet.data && (!packet.twin || !self.halves.insert((packet.flow, packet.copy))) {
             self.lost[usize::from(packet.flow)].insert(packet.copy);
@@ -127,16 +143,17 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
-        if let Some(idle) = &mut self.idle {
-            idle.busy(link, passage);
-            if !passage.comes_out
-                && let Some(idle) = self.idle_of(packet)
-            {
-                idle.doomed(link, packet);
-            }
+        if self.idle.is_some() || self.recorder.is_some() {
+            self.note_accepted(link, *passage, packet);
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.accepted(link, passage, packet);
+    }
+
+    #[inline]
+    fn admitted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+        self.watch.accepted(link, passage, packet);
+        if self.idle.is_some() || self.recorder.is_some() {
+            self.entered(link, packet);
+            self.note_accepted(link, *passage, packet);
         }
     }
 

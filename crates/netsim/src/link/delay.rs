@@ -12,6 +12,7 @@ use crate::{DelayTrace, GammaDelay, Nanos};
 
 /// How long a link's signal is under way.
 #[derive(Clone, Debug)]
+#[repr(u8)] // the variant in a byte of its own, read for every packet
 pub enum Delay {
     /// Always the same.
     Fixed(Nanos),
@@ -42,6 +43,15 @@ impl Delay {
     /// When a packet that leaves at `departure` reaches the far end; `last`: when the packet before it does.
     #[inline(always)] // on the path of every packet
     pub(super) fn delivery(&mut self, departure: Nanos, last: Nanos) -> Nanos {
+        match self {
+            Self::Fixed(delay) => departure + *delay,
+            _ => self.delivery_of_another(departure, last),
+        }
+    }
+
+    /// The same where the delay is not constant.
+    #[inline(never)] // or its registers would be saved for every packet of a constant delay
+    fn delivery_of_another(&mut self, departure: Nanos, last: Nanos) -> Nanos {
         match self {
             Self::Fixed(delay) => departure + *delay,
             Self::Trace(trace) => (departure + trace.at(departure)).max(last),

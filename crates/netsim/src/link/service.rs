@@ -52,6 +52,7 @@ impl Rate {
 
 /// How a link carries bytes.
 #[derive(Clone, Debug)]
+#[repr(u8)] // the variant in a byte of its own, read for every packet
 pub enum Service {
     /// A constant rate.
     Fixed(Rate),
@@ -123,11 +124,24 @@ impl Service {
     pub fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
         match self {
             Self::Fixed(rate) => start + rate.time(bytes),
+            _ => self.departure_of_another(start, bytes),
+        }
+    }
+
+    /// The same where the rate is not constant.
+    #[inline(never)] // or its registers would be saved for every packet of a constant rate
+    fn departure_of_another(&mut self, start: Nanos, bytes: u32) -> Nanos {
+        match self {
+            Self::Fixed(rate) => start + rate.time(bytes),
             Self::Trace { trace, next, left } => opportunity(trace, next, left, start, bytes),
             Self::Varying(varying) => varying.departure(start, bytes),
-            Self::Shaped { line, bucket } => shaped(line, bucket, start, bytes),
-            Self::Aggregates(line) => aggregated(line, start, bytes),
-            Self::Granted(line) => granted(line, start, bytes),
+            Self::Shaped { line, bucket } => {
+                let begins = bucket.ready(start, bytes);
+                bucket.take(begins, bytes);
+                begins + line.time(bytes)
+            }
+            Self::Aggregates(line) => line.departure(start, bytes),
+            Self::Granted(line) => line.departure(start, bytes),
         }
     }
 
@@ -143,7 +157,6 @@ impl Service {
 }
 
 /// When a packet has left a measured link.
-#[inline(never)] // or its registers would be saved for every packet of a constant rate
 fn opportunity(trace: &CapacityTrace, next: &mut u64, left: &mut u32, start: Nanos, bytes: u32) -> Nanos {
     // Opportunities that passed while nothing waited are lost.
     if trace.time_of(*next) < start {
@@ -163,26 +176,6 @@ fn opportunity(trace: &CapacityTrace, next: &mut u64, left: &mut u32, start: Nan
         *left = OPPORTUNITY_BYTES;
     }
     departure
-}
-
-/// When a packet has left a shaped link.
-#[inline(never)]
-fn shaped(line: &mut Rate, bucket: &mut Bucket, start: Nanos, bytes: u32) -> Nanos {
-    let begins = bucket.ready(start, bytes);
-    bucket.take(begins, bytes);
-    begins + line.time(bytes)
-}
-
-/// When a packet of an aggregate has left.
-#[inline(never)]
-fn aggregated(line: &mut Aggregates, start: Nanos, bytes: u32) -> Nanos {
-    line.departure(start, bytes)
-}
-
-/// When a packet has left a line that is granted.
-#[inline(never)]
-fn granted(line: &mut Granted, start: Nanos, bytes: u32) -> Nanos {
-    line.departure(start, bytes)
 }
 
 #[cfg(test)]

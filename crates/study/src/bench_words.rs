@@ -9,9 +9,9 @@ pub struct BenchWord {
     pub file: Option<&'static str>,
     /// Its values, in words; those with an option are explained there.
     pub values: &'static str,
-    /// What holds unless it is set, in words; empty where the meaning or nothing tells.
+    /// Its value unless it is set, in words; empty where the meaning or nothing tells.
     pub usual: &'static str,
-    /// What it decides, in words.
+    /// Its effect, in words.
     pub meaning: &'static str,
 }
 
@@ -21,7 +21,7 @@ pub const NOTICE_DELAY: &str = "notice-delay";
 pub const LINK_QUEUE: &str = "link-queue";
 /// Time between the starts of flows.
 pub const STARTS: &str = "starts";
-/// Whose packets are counted.
+/// The flows whose packets are counted.
 pub const TARGET: &str = "target";
 /// How long both links carry in a soft handoff.
 pub const OVERLAP: &str = "overlap";

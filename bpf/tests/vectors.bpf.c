@@ -33,6 +33,8 @@ enum segue_vector {
 	SEGUE_VECTOR_WHOLE_PACKETS,
 	SEGUE_VECTOR_WINDOWS,
 	SEGUE_VECTOR_ANSWER_NOW,
+	SEGUE_VECTOR_CLAIM,
+	/* in the order of GrantEvent in crates/policy/tests/common/vectors.rs */
 	SEGUE_VECTOR_BURST_WINDOW,
 	SEGUE_VECTOR_LOSS_PROBE_WINDOW,
 	SEGUE_VECTOR_WINDOW_AFTER_LOSS_PROBE,
@@ -47,7 +49,6 @@ enum segue_vector {
 	SEGUE_VECTOR_DELAY_BEYOND,
 	SEGUE_VECTOR_WAS_SILENT,
 	SEGUE_VECTOR_RTO_BOUND,
-	SEGUE_VECTOR_CLAIM,
 };
 
 u32 event;
@@ -190,7 +191,7 @@ int vector(void *ctx)
 		answer = segue_answer_now(&ack_cleaned_first, &ack_half, argument[0], argument[1]);
 	} else if (event == SEGUE_VECTOR_CLAIM) {
 		answer = segue_claim_lasts(scheme, &flow, &out, &claim);
-	} else if (event > SEGUE_VECTOR_ANSWER_NOW) {
+	} else if (event >= SEGUE_VECTOR_BURST_WINDOW) {
 		on_grant();
 	} else {
 		on_wire();

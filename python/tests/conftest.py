@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,9 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True)
 settings.register_profile("random")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# A shell's children in the background ignore it, and theirs would, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CommandLine = Callable[..., subprocess.CompletedProcess[str]]
 

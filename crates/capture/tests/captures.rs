@@ -14,7 +14,7 @@ use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
 use segue_tcp::wire::{Flags, Header, Ipv4Addresses, checksum};
 use segue_world::trace::{Trace, What, trace};
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, check_scheme};
+use segue_world::{AccessLink, Experiment, Kind, Nanos, NoticeMode, check_scheme};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -27,25 +27,7 @@ const ETHERNET: usize = 14;
 /// One flow of `ns2-sack1`, make-before-break, 100 packets, instant notice.
 fn experiment(old: &str, new: &str) -> Experiment {
     let link = |text| AccessLink::parse(text).unwrap();
-    Experiment {
-        old: link(old),
-        new: link(new),
-        kind: Kind::Mbb,
-        flows: 1,
-        stack: StackProfile::named("ns2-sack1").unwrap(),
-        notice: NoticeMode::Instant,
-        notice_delay: 0,
-        notice_error: Default::default(),
-        neighbours: None,
-        traffic: None,
-        packets: 100,
-        definition: Definition::AfterHighest,
-        routers: Routers::default(),
-        address: segue_world::Address::Keep,
-        starts: segue_world::clock_phase::APART,
-        seed: 1,
-        before: 0,
-    }
+    Experiment::usual(link(old), link(new), StackProfile::named("ns2-sack1").unwrap())
 }
 
 fn traces(experiment: &Experiment, at: Nanos, names: &[&str]) -> Vec<Trace> {

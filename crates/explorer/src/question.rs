@@ -2,9 +2,8 @@
 
 use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
-use segue_study::request::{
-    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, PACKETS, RETURN, SOFT, TRAFFIC,
-};
+use segue_study::bench_words::{ADDRESS, BENCH_WORDS, EVERY, HANDOFFS, OVERLAP, RETURN, SOFT};
+use segue_study::request::PACKETS;
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -297,22 +296,19 @@ impl Question {
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
         let kind = words.choice::<SimulatedKind>("kind")?.with(disconnect);
         // Words of other kinds are checked and left out, as the disconnection is.
-        words.time(OVERLAP.0, SECOND, DISCONNECTIONS)?;
-        words.time(RETURN.0, SECOND, DISCONNECTIONS)?;
-        words.choice::<SoftWord>(SOFT.0)?;
-        words.choice::<Address>(ADDRESS.0)?;
-        let of_kind = match kind {
-            Kind::Soft(_) => &[OVERLAP, SOFT][..],
-            Kind::PingPong(_) => &[RETURN],
-            Kind::Mbb | Kind::Bbm(_) => &[],
+        words.time(OVERLAP, SECOND, DISCONNECTIONS)?;
+        words.time(RETURN, SECOND, DISCONNECTIONS)?;
+        words.choice::<SoftWord>(SOFT)?;
+        words.choice::<Address>(ADDRESS)?;
+        let of_another_kind = |key| match key {
+            OVERLAP | SOFT => !matches!(kind, Kind::Soft(_)),
+            RETURN => !matches!(kind, Kind::PingPong(_)),
+            _ => false,
         };
-        words.number(HANDOFFS.0, 1, [1, MOST_IN_A_RUN])?;
-        words.time(EVERY.0, SECOND, BETWEEN)?;
-        let others = [ADDRESS, TRAFFIC, NEIGHBOURS, NOTICE_ERROR, HANDOFFS, EVERY];
-        let settings = of_kind.iter().chain(&others).filter_map(|(key, _)| {
-            let word = words.get(key)?;
-            Some((key.to_string(), word.to_string()))
-        });
+        words.number(HANDOFFS, 1, [1, MOST_IN_A_RUN])?;
+        words.time(EVERY, SECOND, BETWEEN)?;
+        let known = BENCH_WORDS.iter().map(|word| word.key).filter(|&key| !of_another_kind(key));
+        let settings = known.filter_map(|key| Some((key.to_string(), words.get(key)?.to_string())));
         let lost = words.number("notice-loss", 0, [0, 2])? as u32;
         let notice = match (words.choice("notice")?, lost) {
             (NoticeWord::Instant, 0) => NoticeMode::Instant,
@@ -408,4 +404,16 @@ fn schemes(list: &str, endpoint: Endpoint) -> Result<Vec<String>, Refusal> {
 fn refused(error: RequestError) -> Refusal {
     // Keys of questions have no dashes.
     Refusal::bad(error.to_string().trim_start_matches("--").replace(" --", " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_have_every_option_of_the_bench() {
+        for word in BENCH_WORDS.iter().filter(|word| word.file.is_some()) {
+            assert!(KEYS.iter().any(|(key, _)| *key == word.key), "{}", word.key);
+        }
+    }
 }

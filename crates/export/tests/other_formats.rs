@@ -5,7 +5,7 @@ use segue_study::explain::SchemeTrace;
 use segue_tcp::profile::PROFILES;
 use segue_tcp::receiver::Arrival;
 use segue_world::trace::{What, trace};
-use segue_world::{AccessLink, Definition, Experiment, Kind, NoticeMode, Routers};
+use segue_world::{AccessLink, Experiment, Kind};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -13,24 +13,12 @@ const MS: u64 = 1_000_000;
 
 /// A handoff to a slow link, whose small queue loses packets.
 fn told(flows: usize) -> SchemeTrace {
+    let link = |word| AccessLink::parse(word).expect("a link");
     let experiment = Experiment {
-        old: AccessLink::parse("6400kbit/9ms").expect("a link"),
-        new: AccessLink::parse("200kbit/300ms").expect("a link"),
         kind: Kind::Bbm(1_000 * MS),
         flows,
-        stack: PROFILES[0],
-        notice: NoticeMode::Instant,
-        notice_delay: 0,
-        notice_error: Default::default(),
-        neighbours: None,
-        traffic: None,
         packets: 60,
-        definition: Definition::AfterHighest,
-        routers: Routers::default(),
-        address: segue_world::Address::Keep,
-        starts: segue_world::clock_phase::APART,
-        seed: 1,
-        before: 0,
+        ..Experiment::usual(link("6400kbit/9ms"), link("200kbit/300ms"), PROFILES[0])
     };
     let scheme = Scheme::build("etcp-v1", &[]).expect("a scheme");
     let trace = trace(&experiment, 3_000 * MS, &[&scheme]).remove(0);

@@ -5,32 +5,15 @@ use segue_handoff::Scheme;
 use segue_study::explain::SchemeTrace;
 use segue_tcp::profile::PROFILES;
 use segue_world::trace::trace;
-use segue_world::{AccessLink, Definition, Experiment, Kind, NoticeMode, Routers};
+use segue_world::{AccessLink, Experiment, Kind, NoticeMode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const MS: u64 = 1_000_000;
 
 fn experiment(old: &str, new: &str) -> Experiment {
-    Experiment {
-        old: AccessLink::parse(old).expect("a link"),
-        new: AccessLink::parse(new).expect("a link"),
-        kind: Kind::Mbb,
-        flows: 1,
-        stack: PROFILES[0],
-        notice: NoticeMode::Instant,
-        notice_delay: 0,
-        notice_error: Default::default(),
-        neighbours: None,
-        traffic: None,
-        packets: 60,
-        definition: Definition::AfterHighest,
-        routers: Routers::default(),
-        address: segue_world::Address::Keep,
-        starts: segue_world::clock_phase::APART,
-        seed: 1,
-        before: 0,
-    }
+    let [old, new] = [old, new].map(|link| AccessLink::parse(link).expect("a link"));
+    Experiment { packets: 60, ..Experiment::usual(old, new, PROFILES[0]) }
 }
 
 fn lines(experiment: &Experiment, at: u64, name: &str) -> Vec<Value> {

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::table::Row;
 use segue_tcp::profile::NS2_SACK1;
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
+use segue_world::{AccessLink, Experiment, Kind, Nanos, SECOND};
 use std::fmt;
 
 /// An access link of the reference: kbit/s and one-way delay in ms.
@@ -63,27 +63,16 @@ impl Scenario {
 
     /// Regular TCP there, as ns-2 was set up.
     pub fn experiment(&self, packets: u32) -> Result<Experiment, Error> {
+        let (old, new) =
+            (AccessLink::parse(&self.old.to_string())?, AccessLink::parse(&self.new.to_string())?);
         Ok(Experiment {
-            old: AccessLink::parse(&self.old.to_string())?,
-            new: AccessLink::parse(&self.new.to_string())?,
             kind: match self.disconnection_ms {
                 Some(_) => Kind::Bbm(self.disconnection()),
                 None => Kind::Mbb,
             },
             flows: self.flows,
-            stack: NS2_SACK1,
-            notice: NoticeMode::Instant,
-            notice_delay: 0,
-            notice_error: Default::default(),
-            neighbours: None,
-            traffic: None,
             packets,
-            definition: Definition::AfterHighest,
-            routers: Routers::default(),
-            address: segue_world::Address::Keep,
-            starts: segue_world::clock_phase::APART,
-            seed: 1,
-            before: 0,
+            ..Experiment::usual(old, new, NS2_SACK1)
         })
     }
 }

@@ -19,6 +19,9 @@ use crate::place::{FileError, Source};
 use crate::sweep::Sweep;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
+use segue_study::bench_words::{
+    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT, TRAFFIC,
+};
 use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
 use segue_study::presentation::{Chart, Presentation, Scale};
@@ -28,10 +31,11 @@ use serde::Deserialize;
 pub use shown::OneOf;
 use shown::{ColumnWord, ScaleWord};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use toml::Spanned;
 
 /// A comparison of schemes over handoffs between links, for `segue run`. Links, kinds, disconnections and flows may be lists: every combination of them is simulated.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[schemars(title = "Segue scenario")]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -126,6 +130,26 @@ pub struct Scenario {
     /// Where results go.
     #[serde(default)]
     pub output: OutputWords,
+}
+
+impl Scenario {
+    /// The word under the own key of this setting of the bench, and its place.
+    pub(crate) fn own_word(&self, setting: &str) -> Option<(Range<usize>, String)> {
+        let text = |words: &Spanned<String>| (words.span(), words.get_ref().clone());
+        let number = |words: &Spanned<SettingWord>| (words.span(), words.get_ref().0.clone());
+        match setting {
+            NOTICE_ERROR => self.notice_error.as_ref().map(text),
+            NEIGHBOURS => self.neighbours.as_ref().map(number),
+            TRAFFIC => self.traffic.as_ref().map(text),
+            HANDOFFS => self.handoffs.as_ref().map(number),
+            EVERY => self.every.as_ref().map(text),
+            OVERLAP => self.overlap.as_ref().map(text),
+            SOFT => self.soft.as_ref().map(text),
+            RETURN => self.return_after.as_ref().map(text),
+            ADDRESS => self.address.as_ref().map(text),
+            _ => None,
+        }
+    }
 }
 
 /// The axes of the chart.

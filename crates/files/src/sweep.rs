@@ -3,9 +3,7 @@
 //! them; docs/guide/sweep.md explains it.
 
 use crate::place::{FileError, Source};
-use crate::scenario::{
-    ChartWords, LinkWords, OneOf, OutputWords, Scenario, ScenarioFile, SettingWord, Several, without_null,
-};
+use crate::scenario::{LinkWords, OneOf, Scenario, ScenarioFile, SettingWord, Several, without_null};
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
 use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
@@ -123,27 +121,6 @@ pub struct SweepFile {
     pub sweep: Sweep,
 }
 
-/// Keys of one scenario of the family of which a scenario takes no list.
-#[derive(Clone, Default)]
-struct Variant {
-    settings: SettingsTable,
-    stack: Option<Spanned<String>>,
-    cc: Option<Spanned<String>>,
-    notice: Option<NoticeWord>,
-    notice_loss: Option<Spanned<u32>>,
-    notice_error: Option<Spanned<String>>,
-    neighbours: Option<Spanned<SettingWord>>,
-    traffic: Option<Spanned<String>>,
-    handoffs: Option<Spanned<SettingWord>>,
-    every: Option<Spanned<String>>,
-    overlap: Option<Spanned<String>>,
-    soft: Option<Spanned<String>>,
-    return_after: Option<Spanned<String>>,
-    address: Option<Spanned<String>>,
-    definition: Option<Definition>,
-    packets: Option<Spanned<u32>>,
-}
-
 impl SweepFile {
     /// Reads a file.
     pub fn read(path: &str) -> Result<Self, FileError> {
@@ -195,7 +172,7 @@ impl SweepFile {
     }
 
     /// The scenario of one variant: what it has written stands where it stood.
-    fn scenario(&self, variant: Variant) -> Scenario {
+    fn scenario(&self, variant: Scenario) -> Scenario {
         let sweep = &self.sweep;
         Scenario {
             title: sweep.title.clone(),
@@ -207,98 +184,65 @@ impl SweepFile {
             disconnect: sweep.disconnect.clone(),
             flows: sweep.flows.clone(),
             schemes: sweep.schemes.clone(),
-            stack: variant.stack,
-            cc: variant.cc,
-            settings: variant.settings.0,
-            notice: variant.notice,
-            notice_loss: variant.notice_loss,
-            notice_error: variant.notice_error,
-            neighbours: variant.neighbours,
-            traffic: variant.traffic,
-            handoffs: variant.handoffs,
-            every: variant.every,
-            overlap: variant.overlap,
-            soft: variant.soft,
-            return_after: variant.return_after,
-            address: variant.address,
-            definition: variant.definition,
-            packets: variant.packets,
             at: sweep.at.clone(),
             warm_up: sweep.warm_up.clone(),
             seed: sweep.seed.clone(),
             seeds: sweep.seeds.clone(),
-            columns: None,
-            chart: ChartWords::default(),
-            output: OutputWords::default(),
+            ..variant
         }
     }
 
-    fn variants(&self) -> Result<Vec<Variant>, FileError> {
+    /// The keys of which a scenario takes no list, in every combination; of the others only the sweep has values.
+    fn variants(&self) -> Result<Vec<Scenario>, FileError> {
         let sweep = &self.sweep;
-        let mut all = vec![Variant::default()];
+        let mut all = vec![Scenario::default()];
         let same_settings = |a: &SettingsTable, b: &SettingsTable| {
             let words = |table: &SettingsTable| -> Vec<_> {
                 table.0.iter().map(|(key, word)| (key.get_ref().clone(), word.get_ref().clone())).collect()
             };
             words(a) == words(b)
         };
+        macro_rules! vary {
+            ($($key:literal: $field:ident,)+) => {$(
+                self.vary(&mut all, $key, &sweep.$field, PartialEq::eq, |variant, word| {
+                    variant.$field = Some(word.clone());
+                })?;
+            )+};
+        }
         self.vary(&mut all, "settings", &sweep.settings, same_settings, |variant, settings| {
-            variant.settings = settings.get_ref().clone();
+            variant.settings = settings.get_ref().0.clone();
         })?;
-        self.vary(&mut all, "stack", &sweep.stack, PartialEq::eq, |variant, stack| {
-            variant.stack = Some(stack.clone());
-        })?;
-        self.vary(&mut all, "cc", &sweep.cc, PartialEq::eq, |variant, cc| {
-            variant.cc = Some(cc.clone());
-        })?;
+        vary! { "stack": stack, "cc": cc, }
         self.vary(&mut all, "notice", &sweep.notice, PartialEq::eq, |variant, notice| {
             variant.notice = Some(*notice.get_ref());
         })?;
         self.vary_losses(&mut all)?;
-        self.vary(&mut all, "notice_error", &sweep.notice_error, PartialEq::eq, |variant, words| {
-            variant.notice_error = Some(words.clone());
-        })?;
-        self.vary(&mut all, "neighbours", &sweep.neighbours, PartialEq::eq, |variant, words| {
-            variant.neighbours = Some(words.clone());
-        })?;
-        self.vary(&mut all, "traffic", &sweep.traffic, PartialEq::eq, |variant, words| {
-            variant.traffic = Some(words.clone());
-        })?;
-        self.vary(&mut all, "handoffs", &sweep.handoffs, PartialEq::eq, |variant, words| {
-            variant.handoffs = Some(words.clone());
-        })?;
-        self.vary(&mut all, "every", &sweep.every, PartialEq::eq, |variant, words| {
-            variant.every = Some(words.clone());
-        })?;
-        self.vary(&mut all, "overlap", &sweep.overlap, PartialEq::eq, |variant, words| {
-            variant.overlap = Some(words.clone());
-        })?;
-        self.vary(&mut all, "soft", &sweep.soft, PartialEq::eq, |variant, words| {
-            variant.soft = Some(words.clone());
-        })?;
-        self.vary(&mut all, "return", &sweep.return_after, PartialEq::eq, |variant, words| {
-            variant.return_after = Some(words.clone());
-        })?;
-        self.vary(&mut all, "address", &sweep.address, PartialEq::eq, |variant, words| {
-            variant.address = Some(words.clone());
-        })?;
+        vary! {
+            "notice_error": notice_error,
+            "neighbours": neighbours,
+            "traffic": traffic,
+            "handoffs": handoffs,
+            "every": every,
+            "overlap": overlap,
+            "soft": soft,
+            "return": return_after,
+            "address": address,
+        }
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());
         })?;
-        self.vary(&mut all, "packets", &sweep.packets, PartialEq::eq, |variant, packets| {
-            variant.packets = Some(packets.clone());
-        })?;
+        vary! { "packets": packets, }
         Ok(all)
     }
 
     /// Each variant once for each value, if any is written.
     fn vary<T>(
         &self,
-        all: &mut Vec<Variant>,
+        all: &mut Vec<Scenario>,
         key: &str,
         values: &Option<Several<T>>,
         same: impl Fn(&T, &T) -> bool,
-        set: impl Fn(&mut Variant, &Spanned<T>),
+        set: impl Fn(&mut Scenario, &Spanned<T>),
     ) -> Result<(), FileError> {
         let Some(values) = values else { return Ok(()) };
         self.check_list(all.len(), key, values, same)?;
@@ -314,10 +258,10 @@ impl SweepFile {
     }
 
     /// Losses concern in-band notices; each number of a list is a notice of its own.
-    fn vary_losses(&self, all: &mut Vec<Variant>) -> Result<(), FileError> {
+    fn vary_losses(&self, all: &mut Vec<Scenario>) -> Result<(), FileError> {
         let Some(losses) = &self.sweep.notice_loss else { return Ok(()) };
         self.check_list(all.len(), "notice_loss", losses, PartialEq::eq)?;
-        let in_band = |variant: &Variant| variant.notice == Some(NoticeWord::InBand);
+        let in_band = |variant: &Scenario| variant.notice == Some(NoticeWord::InBand);
         if !all.iter().any(in_band) {
             let problem =
                 "an instant notice is never lost; expected \"in-band\" in `notice` beside `notice_loss`";
@@ -329,7 +273,7 @@ impl SweepFile {
                 all.push(variant);
                 continue;
             }
-            let with = |loss: &Spanned<u32>| Variant { notice_loss: Some(loss.clone()), ..variant.clone() };
+            let with = |loss: &Spanned<u32>| Scenario { notice_loss: Some(loss.clone()), ..variant.clone() };
             all.extend(losses.values.iter().map(with));
         }
         Ok(())
@@ -371,6 +315,7 @@ impl SweepFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use segue_study::bench_words::{BENCH_WORDS, BenchWord};
     use segue_world::{Definition, NoticeMode};
 
     const LINKS: &str = "old = 'wlan'\nnew = 'egprs'\n";
@@ -385,6 +330,17 @@ mod tests {
         let scenario = ScenarioFile::parse(LINKS, "s.toml").unwrap().plan(None).unwrap().0;
         let [plan] = &plans("").unwrap()[..] else { panic!("one plan") };
         assert_eq!(format!("{plan:?}"), format!("{scenario:?}"));
+    }
+
+    #[test]
+    fn each_word_of_the_bench_varies() {
+        for BenchWord { key, file, .. } in BENCH_WORDS {
+            let Some(file) = file else { continue };
+            let read = SweepFile::parse(&format!("{file} = ['1', '2']"), "s.toml").unwrap();
+            let variants = read.variants().unwrap();
+            let words = variants.iter().map(|variant| variant.own_word(key).map(|(_, word)| word));
+            assert_eq!(words.collect::<Vec<_>>(), [Some("1".into()), Some("2".into())], "{key}");
+        }
     }
 
     #[test]

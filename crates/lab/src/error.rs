@@ -97,7 +97,7 @@ pub enum Error {
         /// Its words.
         said: String,
     },
-    /// SIGINT or SIGTERM.
+    /// SIGINT, SIGTERM or SIGHUP.
     #[error("interrupted")]
     Interrupted,
     /// A thread of ours panicked.

@@ -1,8 +1,8 @@
-//! SIGINT and SIGTERM end runs in order, so that they can clean up. Without a run they do what they always do, and so
-//! does one that comes [`IMPATIENT`] after the first.
+//! SIGINT, SIGTERM and SIGHUP end runs in order, so that they can clean up. Without a run they do what they always do,
+//! and so does one that comes [`IMPATIENT`] after the first.
 
 use super::Error;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,9 @@ impl Guard {
     pub fn new() -> Result<Self, Error> {
         let state = STATE.get_or_init(State::install);
         if !state.installed {
-            return Err(Error::Fault("the handlers of SIGINT and SIGTERM cannot be installed".into()));
+            return Err(Error::Fault(
+                "the handlers of SIGINT, SIGTERM and SIGHUP cannot be installed".into(),
+            ));
         }
         let mut runs = state.runs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if *runs == 0 {
@@ -53,7 +55,8 @@ impl State {
         let (default_action, asked) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
         let installed = || -> std::io::Result<()> {
             let (woken, waker) = UnixStream::pair()?;
-            for signal in [SIGINT, SIGTERM] {
+            let hangup = (!ignores_hangups()?).then_some(SIGHUP);
+            for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
                 signal_hook::flag::register_conditional_default(signal, Arc::clone(&default_action))?;
                 signal_hook::flag::register(signal, Arc::clone(&asked))?;
                 signal_hook::low_level::pipe::register(signal, waker.try_clone()?)?;
@@ -65,6 +68,14 @@ impl State {
         let installed = installed().is_ok();
         Self { default_action, asked, runs: Mutex::new(0), installed }
     }
+}
+
+/// Whether this process was started to outlive its terminal, as nohup(1) does it. Bit 0 of the mask is signal 1, SIGHUP.
+fn ignores_hangups() -> std::io::Result<bool> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    let mask = u64::from_str_radix(mask.trim(), 16).map_err(std::io::Error::other)?;
+    Ok(mask & 1 << (SIGHUP - 1) != 0)
 }
 
 /// After each signal, unless a new run has begun meanwhile, gives the signals their default action back.

@@ -2,13 +2,13 @@
 
 use crate::ledger::Paper;
 use segue_handoff::Scheme;
-use segue_study::request::{LINK_QUEUE, STARTS, TARGET};
+use segue_study::bench_words::{LINK_QUEUE, STARTS, TARGET};
 use segue_tcp::profile::STACK_SETTINGS;
 use segue_world::fmip::DOWNLOAD_SETTINGS;
 use std::collections::BTreeSet;
 
 /// Settings of the bench that a paper's handoffs may have otherwise.
-pub const BENCH: [&str; 3] = [LINK_QUEUE.0, STARTS.0, TARGET.0];
+pub const BENCH: [&str; 3] = [LINK_QUEUE, STARTS, TARGET];
 
 /// A sender's name without its buffer.
 pub fn scheme_of(name: &str) -> &str {

@@ -10,7 +10,7 @@ use segue_export::{
 };
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
-use segue_study::request::{EVERY, HANDOFFS, TRAFFIC};
+use segue_study::bench_words::{EVERY, HANDOFFS, TRAFFIC};
 use segue_study::times::{Times, time};
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
 use segue_world::{Nanos, SimulatedKind};
@@ -142,7 +142,7 @@ pub(crate) fn deliver(
 /// The comparison that the options ask for, checked.
 pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let mut request = args.bench.request()?;
-    for ((key, _), word) in [(HANDOFFS, &args.handoffs), (EVERY, &args.every), (TRAFFIC, &args.traffic)] {
+    for (key, word) in [(HANDOFFS, &args.handoffs), (EVERY, &args.every), (TRAFFIC, &args.traffic)] {
         request.settings.extend(word.iter().map(|word| (key.to_string(), word.clone())));
     }
     crate::settings::only_once(&request.settings)?;

@@ -10,8 +10,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
 use segue_handoff::Scheme;
+use segue_study::bench_words::BENCH_WORDS;
 use segue_study::measure::Column;
-use segue_study::request::{ADDRESS, LINK_QUEUE, NOTICE_DELAY, STARTS, TARGET};
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_world::access::{PRESETS, variants};
@@ -143,7 +143,7 @@ fn values(command: &str, argument: &str) -> Vec<String> {
             .map(|setting| setting.name)
             .chain(STACK_SETTINGS.iter().map(|setting| setting.name))
             .chain(ROUTER_SETTINGS.iter().map(|setting| setting.name))
-            .chain([NOTICE_DELAY.0, LINK_QUEUE.0, STARTS.0, TARGET.0, ADDRESS.0])
+            .chain(BENCH_WORDS.iter().map(|word| word.key))
             .map(|key| format!("{key}="))
             .collect(),
         #[cfg(feature = "papers")]

@@ -15,34 +15,14 @@ use markdown::{flowing, hanging};
 use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
+use segue_study::bench_words::{BENCH_WORDS, BenchWord};
 use segue_study::measure::{Column, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
-use segue_study::request::{
-    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT,
-    STARTS, TARGET, TRAFFIC,
-};
 use segue_study::specification::{PLACE, SPECIFICATION, Section, section, sections};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
 use segue_world::access::{PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
-
-/// Settings of the bench: name, meaning, values.
-const BENCH_SETTINGS: [(&str, &str, &str); 13] = [
-    (NOTICE_DELAY.0, NOTICE_DELAY.1, "a time; 0s unless set"),
-    (NOTICE_ERROR.0, NOTICE_ERROR.1, "as --notice-error; none unless set"),
-    (NEIGHBOURS.0, NEIGHBOURS.1, "as --neighbours; none unless set"),
-    (TRAFFIC.0, TRAFFIC.1, "as --traffic; long downloads unless set"),
-    (LINK_QUEUE.0, LINK_QUEUE.1, "a length"),
-    (STARTS.0, STARTS.1, "a time up to 100s"),
-    (TARGET.0, TARGET.1, "per-flow or in-all"),
-    (ADDRESS.0, ADDRESS.1, "keep or new"),
-    (HANDOFFS.0, HANDOFFS.1, "as --handoffs; 1 unless set"),
-    (EVERY.0, EVERY.1, "as --every"),
-    (OVERLAP.0, OVERLAP.1, "as --overlap; 1s unless set"),
-    (SOFT.0, SOFT.1, "as --soft; duplicate unless set"),
-    (RETURN.0, RETURN.1, "as --return; 1s unless set"),
-];
 
 /// Families of rules, with the table of each, and how the names of its schemes begin.
 const FAMILIES: [(&str, &[Rule], &str); 3] =
@@ -287,10 +267,8 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
         let tail = format!("{meaning} ({default})");
         hanging(&format!("Setting {name}: "), &tail, 2, screen.width)
     };
-    for (key, meaning, values) in BENCH_SETTINGS {
-        if name == key {
-            return Some(line(meaning, values));
-        }
+    if let Some(word) = BenchWord::named(name) {
+        return Some(line(word.meaning, &word.values_and_usual()));
     }
     if let Some(setting) = STACK_SETTINGS.iter().find(|setting| setting.name == name) {
         return Some(line(setting.meaning, setting.values));
@@ -359,7 +337,7 @@ pub fn names() -> Vec<String> {
     let schemes = Scheme::entries().into_iter().map(|entry| entry.name.to_string());
     let settings = STACK_SETTINGS.iter().map(|setting| setting.name.to_string());
     let settings = settings.chain(ROUTER_SETTINGS.iter().map(|setting| setting.name.to_string()));
-    let settings = settings.chain(BENCH_SETTINGS.iter().map(|(name, _, _)| name.to_string()));
+    let settings = settings.chain(BENCH_WORDS.iter().map(|word| word.key.to_string()));
     let of_schemes = Scheme::entries().into_iter().flat_map(|entry| Scheme::settings_of(entry.name));
     let settings = settings.chain(of_schemes.map(|setting| setting.name.to_string()));
     let columns =
@@ -563,9 +541,9 @@ mod tests {
             told("vs first").starts_with("Measure against_first.ratio_median (times the first scheme's): ")
         );
         assert!(told("new link").contains("how the new link spent that time"));
-        for (name, _, values) in BENCH_SETTINGS {
-            let words: Vec<String> = told(name).split_whitespace().map(String::from).collect();
-            assert!(words.join(" ").contains(values), "{name}: {words:?}");
+        for BenchWord { key, values, .. } in BENCH_WORDS {
+            let words: Vec<String> = told(key).split_whitespace().map(String::from).collect();
+            assert!(words.join(" ").contains(values), "{key}: {words:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::{BenchArgs, forgiven};
 use segue_study::Request;
-use segue_study::request::{ADDRESS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
+use segue_study::bench_words::{ADDRESS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
 use segue_world::access::own_links;
 use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 
@@ -83,7 +83,7 @@ impl BenchArgs {
             ));
         }
         let mut settings = self.set.clone();
-        for ((key, _), words) in [
+        for (key, words) in [
             (NOTICE_ERROR, &self.notice_error),
             (NEIGHBOURS, &self.neighbours),
             (OVERLAP, &self.overlap),

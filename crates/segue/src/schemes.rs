@@ -8,10 +8,7 @@ use clap::Args;
 use comfy_table::{ColumnConstraint, Table, Width};
 use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
-use segue_study::request::{
-    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT,
-    STARTS, TARGET, TRAFFIC,
-};
+use segue_study::bench_words::BENCH_WORDS;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stack_names, stacks};
 use segue_words::did_you_mean;
@@ -72,19 +69,9 @@ fn common_settings(width: usize, has: impl Fn(&str) -> bool) -> Table {
     for s in ROUTER_SETTINGS {
         settings.add_row([s.name, s.values, &format!("{} ({})", s.meaning, s.default)]);
     }
-    settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
-    settings.add_row([LINK_QUEUE.0, "a length", LINK_QUEUE.1]);
-    settings.add_row([STARTS.0, "a time up to 100s", STARTS.1]);
-    settings.add_row([TARGET.0, "per-flow or in-all", TARGET.1]);
-    settings.add_row([ADDRESS.0, "as --address", ADDRESS.1]);
-    settings.add_row([NOTICE_ERROR.0, "as --notice-error", NOTICE_ERROR.1]);
-    settings.add_row([NEIGHBOURS.0, "as --neighbours", NEIGHBOURS.1]);
-    settings.add_row([TRAFFIC.0, "as --traffic", TRAFFIC.1]);
-    settings.add_row([HANDOFFS.0, "as --handoffs", HANDOFFS.1]);
-    settings.add_row([EVERY.0, "as --every", EVERY.1]);
-    settings.add_row([OVERLAP.0, "as --overlap", OVERLAP.1]);
-    settings.add_row([SOFT.0, "as --soft", SOFT.1]);
-    settings.add_row([RETURN.0, "as --return", RETURN.1]);
+    for word in BENCH_WORDS {
+        settings.add_row([word.key, word.values, word.meaning]);
+    }
     narrow_to_the_right_of_names(&mut settings, 24);
     settings
 }

@@ -3,10 +3,10 @@
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
 use crate::traffic_table;
+use segue_study::bench_words::NOTICE_ERROR;
 use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
-use segue_study::request::NOTICE_ERROR;
 use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
 use segue_world::NoticeMode;
@@ -134,7 +134,7 @@ fn conditions(plan: &Plan, group: &GroupResult) -> String {
         NoticeMode::InBand { .. } => "; notice in-band, both copies lost",
         NoticeMode::Withheld => "; no notice",
     });
-    for (_, words) in request.settings.iter().filter(|(key, _)| key == NOTICE_ERROR.0) {
+    for (_, words) in request.settings.iter().filter(|(key, _)| key == NOTICE_ERROR) {
         text.push_str(&format!("; notice errs by {words}"));
     }
     text

@@ -10,8 +10,8 @@ use segue_capture::{SNAPLEN, capture};
 use segue_export::{Origin, Provenance, file_name, flent, qlog, trace_lines, xplot};
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
+use segue_study::bench_words::TRAFFIC;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
-use segue_study::request::TRAFFIC;
 use segue_study::times::time;
 use segue_study::{Plan, Request};
 use segue_world::{Nanos, SimulatedKind};
@@ -162,7 +162,7 @@ pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
         at: vec![args.at],
         ..args.bench.request()?
     };
-    request.settings.extend(args.traffic.iter().map(|words| (TRAFFIC.0.to_string(), words.clone())));
+    request.settings.extend(args.traffic.iter().map(|words| (TRAFFIC.to_string(), words.clone())));
     crate::settings::only_once(&request.settings)?;
     let plan = request.plan().map_err(Failure::user)?;
     if plan.series.handoffs > 1 {

@@ -1,5 +1,6 @@
 //! Settings of the bench that papers leave open, as a user meets them: queues, starts, whose packets count, time stamps.
 
+use segue_study::bench_words::{BENCH_WORDS, BenchWord};
 use serde_json::Value;
 use std::process::{Command, Output};
 
@@ -51,6 +52,28 @@ fn starts_and_time_stamps_are_as_they_were_unless_set() {
         [(true, "starts=1ms"), (false, "starts=500ms"), (true, "time-stamps=off"), (false, "time-stamps=on")]
     {
         assert_eq!(medians(&format!("{LINKS} --flows 4 --set {setting}")) == plain, same, "{setting}");
+    }
+}
+
+/// One table has the settings of the bench. Those with a key in files have it everywhere.
+#[cfg(feature = "tables")]
+#[test]
+fn every_word_of_the_table_can_be_written_everywhere() {
+    let json = |words: &str| serde_json::from_slice::<Value>(&segue(words).stdout).expect("JSON");
+    let (scenario, sweep) = (json("run --schema"), json("sweep --schema"));
+    let help = String::from_utf8(segue("compare --help").stdout).expect("UTF-8");
+    let stub = include_str!("../../../python/segue/_segue.pyi");
+    let python =
+        stub.split("def compare(").nth(1).and_then(|rest| rest.split(')').next()).expect("parameters");
+    for BenchWord { key, file, .. } in BENCH_WORDS {
+        let Some(file) = file else { continue };
+        assert!(help.contains(&format!("--{key} <")), "compare has no --{key}");
+        for schema in [&scenario, &sweep] {
+            assert!(schema["properties"][file].is_object(), "{}: no {file}", schema["title"]);
+        }
+        // `return` is a word of Python itself.
+        let parameter = if file == "return" { "return_after" } else { file };
+        assert!(python.contains(&format!("\n    {parameter}: ")), "segue.compare has no {parameter}");
     }
 }
 

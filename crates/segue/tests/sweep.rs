@@ -3,7 +3,7 @@
 use segue_tables::ParquetReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn segue_in(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_segue")).args(args).current_dir(folder).output().expect("segue starts")
@@ -97,20 +97,25 @@ fn a_killed_sweep_goes_on() {
     let whole = whole(folder.path());
     let parts = folder.path().join("out.parquet.parts");
     let kept = || files(&parts).iter().filter(|name| name.starts_with("part-")).count();
-    for most in [1, 4] {
+    let out = folder.path().join("out.parquet");
+    let killed_with = |most: usize| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_segue"))
             .args(["sweep", "s.toml", "--out", "out.parquet", "--threads", "1"])
             .current_dir(folder.path())
             .stdout(Stdio::null())
             .spawn()
             .expect("segue starts");
-        let begun = Instant::now();
-        while kept() < most && begun.elapsed() < Duration::from_secs(600) {
+        while kept() < most && child.try_wait().expect("a status").is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
         child.kill().expect("killed");
         child.wait().expect("ended");
-        assert!(kept() >= most && !folder.path().join("out.parquet").exists());
+        let done = std::fs::remove_file(&out).is_ok();
+        !done && kept() >= most
+    };
+    for most in [1, 4] {
+        // On a busy machine a sweep may be done before anybody looks: again.
+        assert!((0..20).any(|_| killed_with(most)), "it is always done before it has {most} parts");
     }
     let left = kept();
     let output = segue_in(folder.path(), &["sweep", "s.toml", "--out", "out.parquet"]);

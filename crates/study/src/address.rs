@@ -1,7 +1,8 @@
 //! `--address`: handoffs that connections survive, and others, in words.
 
+use crate::bench_words::{ADDRESS, NOTICE_DELAY, NOTICE_ERROR};
 use crate::planned::PlannedScheme;
-use crate::request_error::{ADDRESS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
+use crate::request_error::RequestError;
 use segue_words::{Choice, did_you_mean};
 use segue_world::{Address, Kind, NoticeMode, Routers};
 
@@ -11,7 +12,7 @@ fn refused(problem: String) -> RequestError {
 
 /// The address that these settings ask for.
 pub(crate) fn read(settings: &[(String, String)]) -> Result<Address, RequestError> {
-    let Some((_, word)) = settings.iter().find(|(key, _)| key == ADDRESS.0) else { return Ok(Address::Keep) };
+    let Some((_, word)) = settings.iter().find(|(key, _)| key == ADDRESS) else { return Ok(Address::Keep) };
     Address::of(word).ok_or_else(|| {
         let hint = did_you_mean(word, Address::ALL.iter().map(|address| address.word()));
         refused(format!("bad `{word}`; expected keep or new{hint}"))
@@ -45,8 +46,8 @@ pub(crate) fn check(address: Address, beside: &Beside) -> Result<(), RequestErro
         (beside.traffic, "--traffic", "long downloads without it"),
         (beside.neighbours, "--neighbours", "none"),
         (beside.handoffs > 1, "--handoffs", "one handoff"),
-        (set(NOTICE_ERROR.0), "--notice-error, for nobody hears a notice", "none"),
-        (set(NOTICE_DELAY.0), "notice-delay, for nobody hears a notice", "none"),
+        (set(NOTICE_ERROR), "--notice-error, for nobody hears a notice", "none"),
+        (set(NOTICE_DELAY), "notice-delay, for nobody hears a notice", "none"),
         (in_band, "--notice in-band, for nobody hears a notice", "no --notice"),
     ] {
         if given {
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn words_are_read() {
-        let of = |word: &str| read(&[(ADDRESS.0.to_string(), word.to_string())]);
+        let of = |word: &str| read(&[(ADDRESS.to_string(), word.to_string())]);
         assert_eq!(
             (read(&[]), of("keep"), of("new")),
             (Ok(Address::Keep), Ok(Address::Keep), Ok(Address::New))

@@ -1,7 +1,8 @@
 //! Settings of the bench that papers leave open: queues of the access links, starts of the flows, and whose packets are
 //! counted (docs/reference/bench.md).
 
-use crate::request_error::{LINK_QUEUE, RequestError, STARTS, TARGET};
+use crate::bench_words::{LINK_QUEUE, STARTS, TARGET};
+use crate::request_error::RequestError;
 use segue_world::access::{AccessLink, QueueRule};
 use segue_world::clock_phase::APART;
 use segue_world::{Nanos, SECOND};
@@ -45,17 +46,17 @@ pub(crate) fn read(settings: &[(String, String)]) -> Result<Bench, RequestError>
             expected: expected.into(),
         };
         match key.as_str() {
-            key if key == LINK_QUEUE.0 => {
+            LINK_QUEUE => {
                 let rule = QueueRule::parse(value);
                 let rule =
                     rule.ok_or_else(|| refused("a length such as 2bdp, 50p, 100ms or max(2bdp,20p)"))?;
                 bench.link_queue = Some(rule);
             }
-            key if key == STARTS.0 => {
+            STARTS => {
                 let time = segue_words::quantity::time(value).filter(|&time| time <= LONGEST);
                 bench.starts = time.ok_or_else(|| refused("a time up to 100s"))?;
             }
-            key if key == TARGET.0 => {
+            TARGET => {
                 bench.in_all = match value.as_str() {
                     "in-all" => true,
                     "per-flow" => false,

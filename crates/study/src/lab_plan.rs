@@ -9,7 +9,7 @@ use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
 use segue_words::lab::{Family, Program};
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
+use segue_world::{AccessLink, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
 
 /// A sender of the laboratory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,23 +175,13 @@ impl LabPlan {
             // Seed 1 starts all flows at fixed times, as the reference of ns-2 does.
             let seed = self.seed + index as u64;
             let experiment = Experiment {
-                old: self.old.clone(),
-                new: self.new.clone(),
                 kind,
                 flows: self.flows,
-                stack,
                 notice: NoticeMode::InBand { lost: 0 },
                 notice_delay: moment.notice.filter(|_| sender.hears()).unwrap_or(0),
-                notice_error: Default::default(),
-                neighbours: None,
-                traffic: None,
                 packets: 1,
-                definition: Definition::AfterHighest,
-                routers: segue_world::Routers::default(),
-                address: segue_world::Address::Keep,
-                starts: segue_world::clock_phase::APART,
                 seed,
-                before: 0,
+                ..Experiment::usual(self.old.clone(), self.new.clone(), stack)
             };
             let horizons: Vec<Nanos> = HORIZONS
                 .into_iter()

@@ -6,6 +6,7 @@
 
 mod address;
 pub mod bench;
+pub mod bench_words;
 pub mod compare;
 pub mod decision_words;
 pub mod difference;

@@ -1,32 +1,13 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
-use crate::request_error::{
-    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN,
-    RequestError, SOFT, STARTS, TARGET, TRAFFIC,
-};
+use crate::bench_words::BenchWord;
+use crate::request_error::RequestError;
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
 use segue_world::router_settings::ROUTER_SETTINGS;
-
-/// Keys of the bench's own settings.
-pub(crate) const BENCH_SETTINGS: [&str; 13] = [
-    NOTICE_DELAY.0,
-    NOTICE_ERROR.0,
-    NEIGHBOURS.0,
-    TRAFFIC.0,
-    HANDOFFS.0,
-    EVERY.0,
-    OVERLAP.0,
-    SOFT.0,
-    RETURN.0,
-    LINK_QUEUE.0,
-    STARTS.0,
-    TARGET.0,
-    ADDRESS.0,
-];
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]
@@ -142,10 +123,10 @@ fn check_stack(name: &str, scheme: &Scheme, stack: &StackProfile) -> Result<(), 
 }
 
 /// Whether some of the schemes, the stacks, the access routers or the bench, by `bench`, know the key.
-pub fn check_key(key: &str, schemes: &[String], bench: &[&str]) -> Result<(), RequestError> {
+pub fn check_key(key: &str, schemes: &[String], bench: &[BenchWord]) -> Result<(), RequestError> {
     let mut known: Vec<&str> = STACK_SETTINGS.iter().map(|s| s.name).collect();
     known.extend(ROUTER_SETTINGS.iter().map(|s| s.name));
-    known.extend(bench);
+    known.extend(bench.iter().map(|word| word.key));
     for scheme in schemes {
         known.extend(Scheme::settings_of(scheme).iter().map(|s| s.name));
     }
@@ -163,7 +144,7 @@ fn can_be_claimed(stack: &StackProfile) -> bool {
 /// Whether a key concerns stack, access routers or bench, and so every scheme.
 fn is_common(key: &str) -> bool {
     let of_stack = STACK_SETTINGS.iter().any(|s| s.name == key);
-    BENCH_SETTINGS.contains(&key) || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
+    BenchWord::named(key).is_some() || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
 }
 
 /// `--cc` beside schemes that are congestion controls themselves would do nothing, unless one of them is that very one.

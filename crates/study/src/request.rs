@@ -1,12 +1,10 @@
 //! The request of a comparison, checked before anything runs.
 
 use crate::bench::{self, Bench};
+use crate::bench_words::{BENCH_WORDS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, STARTS, TARGET, TRAFFIC};
 use crate::neighbours::{self, NeighbourWords};
-use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_control, check_key, planned};
-pub use crate::request_error::{
-    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN,
-    RequestError, SOFT, STARTS, TARGET, TRAFFIC,
-};
+use crate::planned::{PlannedScheme, StackWords, check_control, check_key, planned};
+pub use crate::request_error::RequestError;
 use crate::router_words::{check_routers, routers};
 use crate::{address, series, soft, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
@@ -145,7 +143,7 @@ impl Request {
     /// The neighbours that the settings ask for, which then have them in full.
     fn neighbours(&mut self) -> Result<Option<NeighbourWords>, RequestError> {
         let mut neighbours = None;
-        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == NEIGHBOURS.0) {
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == NEIGHBOURS) {
             let words = NeighbourWords::parse(value)?;
             *value = words.to_string();
             neighbours = Some(words);
@@ -156,7 +154,7 @@ impl Request {
     /// The same for traffic.
     fn traffic(&mut self) -> Result<Option<Traffic>, RequestError> {
         let mut traffic = None;
-        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == TRAFFIC.0) {
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == TRAFFIC) {
             let (read, written) = traffic::parse(value)?;
             *value = written;
             traffic = Some(read);
@@ -169,14 +167,14 @@ impl Request {
         let mut delay = 0;
         let mut wrong = NoticeError::default();
         for (key, value) in &self.settings {
-            check_key(key, &self.schemes, &BENCH_SETTINGS)?;
-            if key == NOTICE_ERROR.0 {
+            check_key(key, &self.schemes, &BENCH_WORDS)?;
+            if key == NOTICE_ERROR {
                 wrong = value.parse().map_err(|error: NoticeErrorWords| RequestError::List {
                     what: "--notice-error",
                     problem: error.to_string(),
                 })?;
             }
-            if key == NOTICE_DELAY.0 {
+            if key == NOTICE_DELAY {
                 delay = self.notice_delay(value)?;
             }
         }
@@ -191,7 +189,7 @@ impl Request {
         segue_words::quantity::time(value)
             .filter(|&time| time <= 100 * SECOND && !is_below_resolution(value))
             .ok_or_else(|| RequestError::Value {
-                key: NOTICE_DELAY.0.to_string(),
+                key: NOTICE_DELAY.to_string(),
                 value: value.to_string(),
                 expected: match is_below_resolution(value) {
                     true => "0s, or 1ns or more, which is the resolution".into(),
@@ -202,12 +200,12 @@ impl Request {
 
     /// Traffic without transfers has no use for what concerns them.
     fn check_transfers(&self, traffic: &Traffic) -> Result<(), RequestError> {
-        let set = |(key, _): (&str, &str)| self.settings.iter().any(|(other, _)| other == key);
+        let set = |key: &str| self.settings.iter().any(|(other, _)| other == key);
         let given = [
             (self.packets != PACKETS, "packets"),
             (self.definition != Definition::AfterHighest, "definition"),
-            (set(TARGET), TARGET.0),
-            (set(STARTS), STARTS.0),
+            (set(TARGET), TARGET),
+            (set(STARTS), STARTS),
         ];
         traffic::check_transfers(traffic, &given)
     }

@@ -1,6 +1,7 @@
 //! `--handoffs` and `--every`: several handoffs in one run, in words.
 
-use crate::request_error::{EVERY, HANDOFFS, RequestError};
+use crate::bench_words::{EVERY, HANDOFFS};
+use crate::request_error::RequestError;
 use segue_world::{Kind, Nanos, SECOND, Series};
 
 /// Most in a run.
@@ -17,8 +18,8 @@ fn refused(what: &'static str, problem: String) -> RequestError {
 /// The handoffs of each run that these settings ask for.
 pub(crate) fn read(settings: &[(String, String)]) -> Result<Series, RequestError> {
     let word = |key: &str| settings.iter().find(|(other, _)| other == key).map(|(_, value)| value.as_str());
-    let handoffs = word(HANDOFFS.0).map(number).transpose()?;
-    let every = word(EVERY.0).map(time).transpose()?;
+    let handoffs = word(HANDOFFS).map(number).transpose()?;
+    let every = word(EVERY).map(time).transpose()?;
     match (handoffs.unwrap_or(1), every) {
         (1, None) => Ok(Series::default()),
         (1, Some(_)) => {

@@ -1,6 +1,7 @@
 //! `--overlap`, `--soft` and `--return`: the times of soft handoffs and ping-pongs, in words.
 
-use crate::request_error::{OVERLAP, RETURN, RequestError, SOFT};
+use crate::bench_words::{OVERLAP, RETURN, SOFT};
+use crate::request_error::RequestError;
 use segue_words::{Choice, did_you_mean};
 use segue_world::{Kind, Nanos, Overlap, SECOND, SoftWord};
 
@@ -15,9 +16,9 @@ fn refused(what: &'static str, problem: String) -> RequestError {
 pub(crate) fn read(kinds: &mut [Kind], settings: &[(String, String)]) -> Result<(), RequestError> {
     let word = |key: &str| settings.iter().find(|(other, _)| other == key).map(|(_, value)| value.as_str());
     let usual = Overlap::default();
-    let length = word(OVERLAP.0).map(|word| time("--overlap", word)).transpose()?;
-    let way = word(SOFT.0).map(way).transpose()?;
-    let stay = word(RETURN.0).map(|word| time("--return", word)).transpose()?;
+    let length = word(OVERLAP).map(|word| time("--overlap", word)).transpose()?;
+    let way = word(SOFT).map(way).transpose()?;
+    let stay = word(RETURN).map(|word| time("--return", word)).transpose()?;
     let has = |of: fn(&Kind) -> bool| kinds.iter().any(of);
     let soft = has(|kind| matches!(kind, Kind::Soft(_)));
     let ping_pong = has(|kind| matches!(kind, Kind::PingPong(_)));

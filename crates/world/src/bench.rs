@@ -85,13 +85,11 @@ pub struct FixedHops {
 }
 
 impl Experiment {
-    /// One flow from link to link without a gap: what unit tests vary.
-    #[cfg(test)]
-    pub(crate) fn between(old: &str, new: &str, stack: StackProfile) -> Self {
-        let link = |word| AccessLink::parse(word).expect("a link");
+    /// One flow from link to link without a gap, 100 packets, an instant notice, seed 1: what others vary.
+    pub fn usual(old: AccessLink, new: AccessLink, stack: StackProfile) -> Self {
         Self {
-            old: link(old),
-            new: link(new),
+            old,
+            new,
             kind: Kind::Mbb,
             address: Address::Keep,
             flows: 1,
@@ -108,6 +106,13 @@ impl Experiment {
             seed: 1,
             before: 0,
         }
+    }
+
+    /// The same of links in words.
+    #[cfg(test)]
+    pub(crate) fn between(old: &str, new: &str, stack: StackProfile) -> Self {
+        let [old, new] = [old, new].map(|word| AccessLink::parse(word).expect("a link"));
+        Self::usual(old, new, stack)
     }
 
     /// Source of an access link's random numbers: 0 is the old one, 1 the new one. A link that has been cut is laid

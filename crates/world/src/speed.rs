@@ -8,8 +8,7 @@ use crate::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
-use crate::words::{Definition, Kind, NoticeMode};
-use crate::{LinkError, Routers, WarmRun, clock_phase};
+use crate::{LinkError, WarmRun, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
 use segue_netsim::{Nanos, Net, Node, NodeId, SECOND, Sim};
 use segue_tcp::StackProfile;
@@ -50,31 +49,8 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
 
 fn four_hops(link: &str, stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
     let link = AccessLink::parse(link)?;
-    let (sim, _) = bench::build(&between(link.clone(), link, stack, 1), &Scheme::Regular(Regular), ());
+    let (sim, _) = bench::build(&Experiment::usual(link.clone(), link, stack), &Scheme::Regular(Regular), ());
     Ok(delivered(sim, limit))
-}
-
-/// One flow and a make-before-break handoff.
-fn between(old: AccessLink, new: AccessLink, stack: StackProfile, seed: u64) -> Experiment {
-    Experiment {
-        old,
-        new,
-        kind: Kind::Mbb,
-        flows: 1,
-        stack,
-        notice: NoticeMode::Instant,
-        notice_delay: 0,
-        notice_error: Default::default(),
-        neighbours: None,
-        traffic: None,
-        packets: 100,
-        definition: Definition::AfterHighest,
-        routers: Routers::default(),
-        address: crate::Address::Keep,
-        starts: clock_phase::APART,
-        seed,
-        before: 0,
-    }
 }
 
 /// Handoffs of a day, 0.1 s to 20 s after its start.
@@ -84,7 +60,7 @@ pub const HANDOFFS_A_DAY: u32 = 200;
 /// of their transfers.
 pub fn weather(seed: u64) -> Result<u64, LinkError> {
     let (old, new) = (AccessLink::parse("leo")?, AccessLink::parse("5g,loss=0.1%")?);
-    let mut warm = WarmRun::new(between(old, new, NS2_SACK1, seed));
+    let mut warm = WarmRun::new(Experiment { seed, ..Experiment::usual(old, new, NS2_SACK1) });
     let regular = Scheme::Regular(Regular);
     let times = (1..=HANDOFFS_A_DAY).map(|tenths| Nanos::from(tenths) * (SECOND / 10));
     let done = times.filter(|&at| warm.fork(at).complete().run(&regular).transfer.is_some());

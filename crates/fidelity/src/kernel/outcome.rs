@@ -8,9 +8,7 @@ use crate::table::{Row, Table};
 use segue_tcp::Nanos;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::KERNELS;
-use segue_world::{
-    AccessLink, Definition, Experiment, Kind, NoticeMode, Routers, SECOND, WarmRun, check_scheme,
-};
+use segue_world::{AccessLink, Experiment, Kind, SECOND, WarmRun, check_scheme};
 use std::path::Path;
 
 /// Packets of the transfer time.
@@ -234,24 +232,12 @@ fn first(log: &Log, wanted: fn(&Event) -> bool) -> f64 {
 pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>, Error> {
     let link = |chain: &Chain| AccessLink::parse(&format!("{}kbit/{}ms", chain.kbps, chain.ms));
     let stack = KERNELS.iter().find(|stack| stack.kernel.is_some_and(|k| k.control == scenario.control));
+    let stack = *stack.ok_or_else(|| Error::Scheme(format!("no stack has {}", scenario.control.name())))?;
     let mut warm = WarmRun::new(Experiment {
-        old: link(&scenario.old)?,
-        new: link(&scenario.new)?,
         kind: scenario.outage.map_or(Kind::Mbb, Kind::Bbm),
         flows: scenario.flows,
-        stack: *stack.ok_or_else(|| Error::Scheme(format!("no stack has {}", scenario.control.name())))?,
-        notice: NoticeMode::Instant,
-        notice_delay: 0,
-        notice_error: Default::default(),
-        neighbours: None,
-        traffic: None,
         packets: PACKETS,
-        definition: Definition::AfterHighest,
-        routers: Routers::default(),
-        address: segue_world::Address::Keep,
-        starts: segue_world::clock_phase::APART,
-        seed: 1,
-        before: 0,
+        ..Experiment::usual(link(&scenario.old)?, link(&scenario.new)?, stack)
     });
     let sack = check_scheme("sack", &[]).map_err(|e| Error::Scheme(e.to_string()))?;
     let outcomes = times.iter().map(|&at| {

@@ -1,10 +1,8 @@
 //! From the words of a file to a checked plan.
 
-use super::{FileError, ScenarioFile, SettingWord};
-use segue_study::request::{
-    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, PACKETS, Plan, RETURN, Request,
-    RequestError, SOFT, TRAFFIC,
-};
+use super::{FileError, ScenarioFile};
+use segue_study::bench_words::{BENCH_WORDS, BenchWord};
+use segue_study::request::{PACKETS, Plan, Request, RequestError};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 use std::ops::Range;
@@ -34,19 +32,6 @@ impl Places {
         words.iter().find_map(word).or_else(|| of_key().next()).map_or(0..0, |place| place.span.clone())
     }
 }
-
-/// Settings that have a key of their own.
-const OWN_KEYS: [(&str, &str); 9] = [
-    (NOTICE_ERROR.0, "notice_error"),
-    (NEIGHBOURS.0, "neighbours"),
-    (TRAFFIC.0, "traffic"),
-    (HANDOFFS.0, "handoffs"),
-    (EVERY.0, "every"),
-    (OVERLAP.0, "overlap"),
-    (SOFT.0, "soft"),
-    (RETURN.0, "return"),
-    (ADDRESS.0, "address"),
-];
 
 /// Most blocks of a table: what is simulated for each is held until the end.
 const MOST_BLOCKS: usize = 20_000;
@@ -110,26 +95,12 @@ impl ScenarioFile {
         let mut settings = Vec::new();
         for (key, value) in &scenario.settings {
             settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
-            let own = OWN_KEYS.iter().find(|(setting, _)| key.get_ref() == setting);
-            if let Some((_, own)) = own {
+            if let Some(own) = BenchWord::named(key.get_ref()).and_then(|word| word.file) {
                 places.note(own, "", value.span());
             }
         }
-        let text = |words: &Spanned<String>| (words.span(), words.get_ref().clone());
-        let number = |words: &Spanned<SettingWord>| (words.span(), words.get_ref().0.clone());
-        let written = [
-            scenario.notice_error.as_ref().map(text),
-            scenario.neighbours.as_ref().map(number),
-            scenario.traffic.as_ref().map(text),
-            scenario.handoffs.as_ref().map(number),
-            scenario.every.as_ref().map(text),
-            scenario.overlap.as_ref().map(text),
-            scenario.soft.as_ref().map(text),
-            scenario.return_after.as_ref().map(text),
-            scenario.address.as_ref().map(text),
-        ];
-        for ((setting, key), written) in OWN_KEYS.into_iter().zip(written) {
-            let Some((span, words)) = written else { continue };
+        for BenchWord { key: setting, file, .. } in BENCH_WORDS {
+            let Some((key, (span, words))) = file.zip(scenario.own_word(setting)) else { continue };
             if settings.iter().any(|(other, _)| other == setting) {
                 let problem = format!("`{key}` stands in `settings`, too; expected it once");
                 return Err(self.source.at(span, problem));
@@ -275,7 +246,9 @@ fn key_of(option: &str) -> &str {
     match option {
         "--set" => "settings",
         "handoff time" => "at",
-        "--notice-error" => "notice_error",
-        option => option.trim_start_matches("--"),
+        option => {
+            let option = option.trim_start_matches("--");
+            BenchWord::named(option).and_then(|word| word.file).unwrap_or(option)
+        }
     }
 }

@@ -11,8 +11,8 @@ mod program;
 
 use common::close;
 use common::vectors::{
-    GrantEvent, HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow,
-    near_rate_probe, near_sender, vectors,
+    HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow, near_rate_probe,
+    near_sender, vectors,
 };
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use program::{Draw, ETCP, Event, NEAR_FLOW, Program, TCP_HO};
@@ -57,25 +57,7 @@ fn in_the_kernel_as_in_user_space() {
 fn granted_windows(program: &mut Program<'_>) {
     program.tell(&Notice { old_link: NEAR, ..Notice::default() });
     for (event, arguments, answer) in grants() {
-        let in_kernel = match event {
-            GrantEvent::BurstWindow => Event::BurstWindow,
-            GrantEvent::LossProbeWindow => Event::LossProbeWindow,
-            GrantEvent::WindowAfterLossProbe => Event::WindowAfterLossProbe,
-            GrantEvent::TrialAllows => Event::TrialAllows,
-            GrantEvent::TrialFails => Event::TrialFails,
-            GrantEvent::DeliveredWindow => Event::DeliveredWindow,
-            GrantEvent::ProvenTwice => Event::ProvenTwice,
-            GrantEvent::RateCheckFails => Event::RateCheckFails,
-            GrantEvent::RejectsNotice => Event::RejectsNotice,
-            GrantEvent::KeptWindow => Event::KeptWindow,
-            GrantEvent::UndoneWindow => Event::UndoneWindow,
-            GrantEvent::DelayBeyond => Event::DelayBeyond,
-            GrantEvent::WasSilent => Event::WasSilent,
-            GrantEvent::RtoBound => Event::RtoBound,
-        };
-        program.globals().argument = arguments;
-        program.run(in_kernel);
-        assert_eq!(program.globals().answer, answer, "{event:?} {arguments:?}");
+        assert_eq!(program.grant(event, arguments), answer, "{event:?} {arguments:?}");
     }
 }
 

@@ -1,11 +1,12 @@
 //! The loaded program, which answers one event at a time, and numbers for it.
 
+use crate::common::vectors::GrantEvent;
 use crate::skeleton::{VectorsSkel, types};
 use libbpf_rs::ProgramInput;
 use segue_policy::headers::ClaimEnd;
 use segue_policy::{Action, Claim, Grant, Link, Notice, Out, Sender};
 
-/// `enum segue_vector`.
+/// `enum segue_vector`, less the events behind `Grants`, which are those of [`GrantEvent`].
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     Forget,
@@ -25,21 +26,8 @@ pub enum Event {
     WholePackets,
     Windows,
     AnswerNow,
-    BurstWindow,
-    LossProbeWindow,
-    WindowAfterLossProbe,
-    TrialAllows,
-    TrialFails,
-    DeliveredWindow,
-    ProvenTwice,
-    RateCheckFails,
-    RejectsNotice,
-    KeptWindow,
-    UndoneWindow,
-    DelayBeyond,
-    WasSilent,
-    RtoBound,
     Claim,
+    Grants,
 }
 
 /// `enum segue_scheme`.
@@ -61,7 +49,11 @@ impl Program<'_> {
     }
 
     pub fn run(&mut self, event: Event) {
-        self.globals().event = event as u32;
+        self.run_number(event as u32);
+    }
+
+    fn run_number(&mut self, event: u32) {
+        self.globals().event = event;
         self.0.progs.vector.test_run(ProgramInput::default()).expect("it runs");
     }
 
@@ -82,6 +74,13 @@ impl Program<'_> {
         to.in_rto_recovery = tcp.in_rto_recovery;
         self.run(event);
         self.answered()
+    }
+
+    /// The answer to a question about a granted window.
+    pub fn grant(&mut self, event: GrantEvent, arguments: [u32; 4]) -> u32 {
+        self.globals().argument = arguments;
+        self.run_number(Event::Grants as u32 + event as u32);
+        self.globals().answer
     }
 
     /// The part of a policy's answer that is believed.

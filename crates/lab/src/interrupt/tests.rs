@@ -50,7 +50,11 @@ struct Victim {
 impl Victim {
     /// It waits by now.
     fn of(what: &str) -> Self {
-        let mut command = Command::new(std::env::current_exe().expect("a test"));
+        Self::start(Command::new(std::env::current_exe().expect("a test")), what)
+    }
+
+    /// The same of a command that starts this program.
+    fn start(mut command: Command, what: &str) -> Self {
         command.args(["--ignored", "--exact", "interrupt::tests::victim", "--nocapture"]).env(WAIT, what);
         let mut process = command.stdout(Stdio::piped()).spawn().expect("it starts");
         let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
@@ -60,6 +64,13 @@ impl Victim {
             assert!(output.read_line(&mut line).expect("text") > 0, "it has ended");
         }
         Self { process, output }
+    }
+
+    /// proc_pid_status(5): the signals that it ignores, and those that it has handlers of; bit 0 is signal 1.
+    fn mask(&self, field: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
+        let mask = status.lines().find_map(|line| line.strip_prefix(field)).expect("a field");
+        u64::from_str_radix(mask.trim_start_matches(':').trim(), 16).expect("a mask")
     }
 
     fn signal(&self, signal: Signal) {
@@ -83,7 +94,7 @@ impl Drop for Victim {
 
 #[test]
 fn a_signal_ends_every_wait() {
-    for (what, signal) in [("file", Signal::SIGINT), ("port", Signal::SIGTERM)] {
+    for (what, signal) in [("file", Signal::SIGINT), ("port", Signal::SIGTERM), ("port", Signal::SIGHUP)] {
         let mut victim = Victim::of(what);
         victim.signal(signal);
         let until = Instant::now() + LIMIT / 10;
@@ -94,6 +105,19 @@ fn a_signal_ends_every_wait() {
         let text = victim.said();
         assert!(text.starts_with("interrupted\n"), "{what}: {text}");
     }
+}
+
+/// nohup(1) starts programs so.
+#[test]
+fn a_run_that_outlives_its_terminal_ignores_hangups() {
+    const HANGUP: u64 = 1 << (Signal::SIGHUP as u32 - 1);
+    let me = std::env::current_exe().expect("a test");
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(me);
+    let victim = Victim::start(command, "port");
+    assert_eq!((victim.mask("SigIgn") & HANGUP, victim.mask("SigCgt") & HANGUP), (HANGUP, 0));
+    let victim = Victim::of("port");
+    assert_eq!((victim.mask("SigIgn") & HANGUP, victim.mask("SigCgt") & HANGUP), (0, HANGUP));
 }
 
 #[test]

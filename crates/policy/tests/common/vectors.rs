@@ -196,7 +196,8 @@ pub fn beliefs() -> Vec<Belief> {
     ]
 }
 
-/// A question about a window that a notice has granted (`policy/grant.h`, `policy/base_rtt.h`).
+/// A question about a window that a notice has granted (`policy/grant.h`, `policy/base_rtt.h`). `bpf/tests/vectors.bpf.c`
+/// numbers them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantEvent {
     BurstWindow,

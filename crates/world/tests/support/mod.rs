@@ -13,7 +13,7 @@ use segue_netsim::Nanos;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::NS2_SACK1;
 use segue_world::access::AccessLink;
-use segue_world::{Definition, Experiment, Kind, NoticeMode, Routers, RunRecord, WarmRun, check_scheme};
+use segue_world::{Experiment, RunRecord, WarmRun, check_scheme};
 
 pub const MS: Nanos = 1_000_000;
 
@@ -36,25 +36,7 @@ pub fn scheme_with(name: &str, settings: &[(&str, &str)]) -> Scheme {
 
 /// One flow of `ns2-sack1`, make-before-break, 100 packets, instant notice.
 pub fn experiment(old: &str, new: &str) -> Experiment {
-    Experiment {
-        old: link(old),
-        new: link(new),
-        kind: Kind::Mbb,
-        flows: 1,
-        stack: NS2_SACK1,
-        notice: NoticeMode::Instant,
-        notice_delay: 0,
-        notice_error: Default::default(),
-        neighbours: None,
-        traffic: None,
-        packets: 100,
-        definition: Definition::AfterHighest,
-        routers: Routers::default(),
-        address: segue_world::Address::Keep,
-        starts: segue_world::clock_phase::APART,
-        seed: 1,
-        before: 0,
-    }
+    Experiment::usual(link(old), link(new), NS2_SACK1)
 }
 
 /// One handoff at `at`.

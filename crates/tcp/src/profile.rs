@@ -276,7 +276,7 @@ pub const LINUX: StackProfile = StackProfile {
     name: "linux",
     source: "an old approximation (take linux-6.12) of Linux 6 with reno: include/net/tcp.h, net/ipv4/tcp_input.c, tcp_timer.c",
     departures: &[
-        "unlike Linux: an approximation by the rules of the RFCs, far off on fast paths; linux-6.12 is held against the kernel",
+        "unlike Linux: an approximation by the rules of the RFCs, far off on fast paths; linux-6.12 is validated against the kernel",
         "RTO floor of 200 ms instead of 1 s, ceiling of 120 s",
         "a retransmission of the first packet that is lost again is sent once more (RFC 8985)",
         "unlike Linux: no CUBIC, the window grows by RFC 5681",
@@ -313,9 +313,9 @@ const RECOVERY_BY_CONTROL: &str =
 const LEFT_OUT: &str =
     "unlike Linux: packets of one segment, no TSQ, Fast Open, MTU probing or metrics cache";
 const BBR3: &str =
-    "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not held against a kernel";
+    "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not validated against a kernel";
 const LEOCC: &str =
-    "unlike Linux: LeoCC of its kernel module, paced by TCP's own timer; not held against a kernel";
+    "unlike Linux: LeoCC of its kernel module, paced by TCP's own timer; not validated against a kernel";
 
 /// A kernel with one of its congestion controls; what is set here beside the kernel's own rules is the reference's.
 const fn kernel(name: &'static str, release: Release, control: CcName) -> StackProfile {
@@ -323,22 +323,22 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
         name,
         source: match (release, control) {
             (Release::V6_12, CcName::Bbr3) => {
-                "Linux 6.12.117, rule by rule, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+                "Linux 6.12.117, rule by rule, with BBR of draft-ietf-ccwg-bbr; not validated against a kernel; HZ 250"
             }
             (Release::V6_12, CcName::Leocc) => {
-                "Linux 6.12.117, rule by rule, with LeoCC of its kernel module; not held against a kernel; HZ 250"
+                "Linux 6.12.117, rule by rule, with LeoCC of its kernel module; not validated against a kernel; HZ 250"
             }
             (Release::V6_12, _) => {
-                "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; held against the kernel packet by packet"
+                "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; validated against the kernel packet by packet"
             }
             (Release::V6_18, CcName::Bbr3) => {
-                "Linux 6.18, whose rules are those of 6.12 here, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+                "Linux 6.18, whose rules are those of 6.12 here, with BBR of draft-ietf-ccwg-bbr; not validated against a kernel; HZ 250"
             }
             (Release::V6_18, CcName::Leocc) => {
-                "Linux 6.18, whose rules are those of 6.12 here, with LeoCC of its kernel module; not held against a kernel; HZ 250"
+                "Linux 6.18, whose rules are those of 6.12 here, with LeoCC of its kernel module; not validated against a kernel; HZ 250"
             }
             (Release::V6_18, _) => {
-                "Linux 6.18, whose rules are those of 6.12 here; not held against a kernel; HZ 250"
+                "Linux 6.18, whose rules are those of 6.12 here; compared with it in the laboratory; HZ 250"
             }
         },
         departures: match control {

@@ -310,8 +310,7 @@ const RECOVERY: &str =
 /// A control that sets cwnd itself does without PRR.
 const RECOVERY_BY_CONTROL: &str =
     "RACK and tail loss probes (RFC 8985), F-RTO (RFC 5682), undo by time stamps and D-SACKs";
-const LEFT_OUT: &str =
-    "unlike Linux: packets of one segment, no TSQ, Fast Open, MTU probing or metrics cache";
+const LEFT_OUT: &str = "unlike Linux: packets leave the host at once, one by one unless bursts=on; no Fast Open, MTU probing or metrics cache";
 const BBR3: &str =
     "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not validated against a kernel";
 const LEOCC: &str =
@@ -358,6 +357,7 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
             phase: 0,
             slow_start_after_idle: true,
             ecn: false,
+            bursts: false,
             pacing: PacingStatus::None,
         }),
         ..LINUX
@@ -461,6 +461,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "whether both ends understand the marks of links with the word ecn (RFC 3168)",
     },
     StackSetting {
+        name: "bursts",
+        values: "on or off, on a kernel's stack such as linux-6.12",
+        meaning: "whether several packets leave as one (TSO), as on a device that takes more than one",
+    },
+    StackSetting {
         name: "time-stamps",
         values: "on or off, on a stack of ns-2 such as ns2-sack1",
         meaning: "whether packets have time stamps, which give an RTT sample for each new ACK (ns-2's timestamps_)",
@@ -481,7 +486,7 @@ impl StackProfile {
     /// Whether a setting of stacks has a meaning here: a kernel has jiffies, and its own timers, ACKs and windows.
     pub fn has(&self, key: &str) -> bool {
         match key {
-            "hz" | "ecn" => self.kernel.is_some(),
+            "hz" | "ecn" | "bursts" => self.kernel.is_some(),
             "time-stamps" => self.header == HeaderSize::Ns2,
             "rto-tick-ms" | "delayed-ack-ms" | "window-rules" | "newreno-guard" | "newreno-timer" => {
                 self.kernel.is_none()
@@ -510,6 +515,10 @@ impl StackProfile {
             "ecn" => {
                 let kernel = self.kernel.as_mut().ok_or(setting.values)?;
                 kernel.ecn = flag(value, "on", "off").ok_or(setting.values)?;
+            }
+            "bursts" => {
+                let kernel = self.kernel.as_mut().ok_or(setting.values)?;
+                kernel.bursts = flag(value, "on", "off").ok_or(setting.values)?;
             }
             "time-stamps" => {
                 let on = flag(value, "on", "off").filter(|_| self.header == HeaderSize::Ns2);

@@ -16,7 +16,7 @@ pub struct Document<R = Row> {
     pub version: u32,
     /// One row per direction, kind, flow count and scheme.
     pub rows: Vec<R>,
-    /// Notes for readers of the rows: stacks that were not held against a kernel.
+    /// Notes for readers of the rows: stacks that were not validated against a kernel.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Where it comes from; results of older programs do not say.

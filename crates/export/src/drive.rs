@@ -11,7 +11,7 @@ pub fn drive_json(rows: &[DriveRow], origin: Option<&Provenance>) -> Result<Stri
     document_json(rows.iter(), &drive_notes(rows), origin)
 }
 
-/// Notes for readers of drives: stacks that were not held against a kernel.
+/// Notes for readers of drives: stacks that were not validated against a kernel.
 pub fn drive_notes(rows: &[DriveRow]) -> Vec<String> {
     unproven(rows.iter().map(|row| row.stack.as_str()))
 }

@@ -49,7 +49,7 @@ pub fn comparison_json(
     document_json(comparison.rows(), &comparison_notes(comparison), origin)
 }
 
-/// Notes for readers of a comparison: stacks that were not held against a kernel.
+/// Notes for readers of a comparison: stacks that were not validated against a kernel.
 pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
     let beside = comparison.groups.iter().filter_map(|group| group.experiment.neighbours.as_ref());
     let stacks = comparison.rows().map(|row| row.stack.as_str());

@@ -48,7 +48,7 @@ impl HandoffScheme for Regular {
         Entry {
             name: "bbr3",
             stack: "linux-6.12/bbr3",
-            summary: "regular TCP of Linux with BBR version 3, not held against a kernel",
+            summary: "regular TCP of Linux with BBR version 3, not validated against a kernel",
             source: "draft-ietf-ccwg-bbr",
         },
     ];

@@ -92,6 +92,7 @@ pub struct Net<P, O> {
     events: EventQueue,
     wires: Vec<Wire>,
     timers: Vec<Timer>,
+    timers_first: bool,
     /// Packets that a managed queue drops at present; kept for its memory.
     dropped: Vec<PacketId>,
     /// Packets under way.
@@ -109,10 +110,17 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             events: EventQueue::default(),
             wires: Vec::new(),
             timers: Vec::new(),
+            timers_first: false,
             dropped: Vec::new(),
             packets: Slab::default(),
             observer,
         }
+    }
+
+    /// From now on timers that are set fire before all packets of their instant, as in Linux (`handle_softirqs`).
+    /// Unless this is asked for, all happens in the order in which it was scheduled.
+    pub fn serve_timers_first(&mut self) {
+        self.timers_first = true;
     }
 
     /// The clock.
@@ -378,7 +386,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             self.events.remove(Source::Timer(id));
         }
         timer.fires = deadline;
-        let order = self.events.next_order();
+        let order = if self.timers_first { 0 } else { self.events.next_order() };
         self.events.add(Source::Timer(id), deadline.max(self.now()), order);
     }
 

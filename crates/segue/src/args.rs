@@ -104,7 +104,8 @@ pub struct BenchArgs {
     /// One stack for all schemes, in place of their own
     #[arg(long, value_name = "STACK", value_parser = word)]
     pub stack: Option<String>,
-    /// Congestion control of a stack that has a choice, linux-6.12 or linux-6.18 (bbr3, leocc: not held against a kernel)
+    /// Congestion control on linux-6.12 or linux-6.18: cubic, reno, bbr, bbr3 or leocc; the last two are not validated
+    /// against a kernel
     #[arg(long, value_name = "CONTROL", value_parser = word)]
     pub cc: Option<String>,
     /// A setting of a scheme or stack (see `segue schemes`); may be repeated

@@ -175,7 +175,7 @@ fn handoffs_in_the_first_recovery_are_told() {
 fn the_old_stack_warns_and_names_the_new_one() {
     let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let warns = |text: String| {
-        words(text).contains("stack `linux` is an old approximation; linux-6.12 is held against")
+        words(text).contains("stack `linux` is an old approximation; linux-6.12 is validated against")
     };
     assert!(warns(printed(&[&COMPARE[..], &["--stack", "linux"]].concat())));
     assert!(!warns(printed(&[&COMPARE[..], &["--stack", "linux-6.12"]].concat())));
@@ -193,7 +193,7 @@ fn the_old_stack_warns_and_names_the_new_one() {
 }
 
 #[test]
-fn what_is_not_held_against_a_kernel_is_listed_so() {
+fn what_is_not_validated_against_a_kernel_is_listed_so() {
     for words in [
         &["schemes", "bbr3"][..],
         &["schemes", "linux-6.12/bbr3"],
@@ -201,16 +201,16 @@ fn what_is_not_held_against_a_kernel_is_listed_so() {
         &["compare", "--help"],
     ] {
         let said = printed(words).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("not held against a kernel"), "{words:?}: {said}");
+        assert!(said.contains("not validated against a kernel"), "{words:?}: {said}");
     }
 }
 
 /// Results of a congestion control that no released kernel has say so wherever they are shown.
 #[test]
-fn results_that_were_not_held_against_a_kernel_say_so() {
+fn results_that_were_not_validated_against_a_kernel_say_so() {
     let says = |text: &str| {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        words.to_lowercase().contains("stack `linux-6.12/bbr3` was not held against a kernel")
+        words.to_lowercase().contains("stack `linux-6.12/bbr3` was not validated against a kernel")
     };
     let folder = tempfile::tempdir().expect("a folder");
     let page = folder.path().join("page.html").display().to_string();

@@ -220,6 +220,7 @@ fn a_scheme_lists_the_settings_of_its_stack() {
         ("newreno-timer", "first"),
         ("hz", "1000"),
         ("ecn", "on"),
+        ("bursts", "on"),
         ("time-stamps", "on"),
         ("notice-sample", "on"),
     ];

@@ -28,9 +28,9 @@ pub fn warnings<'a>(
 /// Facts that a reader must know of stacks, each once.
 pub fn stack_warnings<'a>(stacks: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let stacks: BTreeSet<&str> = stacks.into_iter().collect();
-    let old = stacks
-        .contains(LINUX.name)
-        .then(|| "stack `linux` is an old approximation; linux-6.12 is held against the kernel".to_string());
+    let old = stacks.contains(LINUX.name).then(|| {
+        "stack `linux` is an old approximation; linux-6.12 is validated against the kernel".to_string()
+    });
     old.into_iter().chain(unproven(stacks)).collect()
 }
 
@@ -41,7 +41,7 @@ pub fn unproven<'a>(stacks: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         stack.and_then(|stack| stack.kernel).is_some_and(|kernel| !kernel.control.is_released())
     };
     let stacks: BTreeSet<&str> = stacks.into_iter().filter(is_unproven).collect();
-    stacks.into_iter().map(|name| format!("stack `{name}` was not held against a kernel")).collect()
+    stacks.into_iter().map(|name| format!("stack `{name}` was not validated against a kernel")).collect()
 }
 
 /// Rate of the wired hops unless an access link is fast, bit/s.

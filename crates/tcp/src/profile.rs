@@ -276,7 +276,7 @@ pub const LINUX: StackProfile = StackProfile {
     name: "linux",
     source: "an old approximation (take linux-6.12) of Linux 6 with reno: include/net/tcp.h, net/ipv4/tcp_input.c, tcp_timer.c",
     departures: &[
-        "unlike Linux: an approximation by the rules of the RFCs, far off on fast paths; linux-6.12 is held against the kernel",
+        "unlike Linux: an approximation by the rules of the RFCs, far off on fast paths; linux-6.12 is validated against the kernel",
         "RTO floor of 200 ms instead of 1 s, ceiling of 120 s",
         "a retransmission of the first packet that is lost again is sent once more (RFC 8985)",
         "unlike Linux: no CUBIC, the window grows by RFC 5681",
@@ -310,12 +310,11 @@ const RECOVERY: &str =
 /// A control that sets cwnd itself does without PRR.
 const RECOVERY_BY_CONTROL: &str =
     "RACK and tail loss probes (RFC 8985), F-RTO (RFC 5682), undo by time stamps and D-SACKs";
-const LEFT_OUT: &str =
-    "unlike Linux: packets of one segment, no TSQ, Fast Open, MTU probing or metrics cache";
+const LEFT_OUT: &str = "unlike Linux: packets leave the host at once, one by one unless bursts=on; no Fast Open, MTU probing or metrics cache";
 const BBR3: &str =
-    "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not held against a kernel";
+    "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not validated against a kernel";
 const LEOCC: &str =
-    "unlike Linux: LeoCC of its kernel module, paced by TCP's own timer; not held against a kernel";
+    "unlike Linux: LeoCC of its kernel module, paced by TCP's own timer; not validated against a kernel";
 
 /// A kernel with one of its congestion controls; what is set here beside the kernel's own rules is the reference's.
 const fn kernel(name: &'static str, release: Release, control: CcName) -> StackProfile {
@@ -323,22 +322,22 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
         name,
         source: match (release, control) {
             (Release::V6_12, CcName::Bbr3) => {
-                "Linux 6.12.117, rule by rule, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+                "Linux 6.12.117, rule by rule, with BBR of draft-ietf-ccwg-bbr; not validated against a kernel; HZ 250"
             }
             (Release::V6_12, CcName::Leocc) => {
-                "Linux 6.12.117, rule by rule, with LeoCC of its kernel module; not held against a kernel; HZ 250"
+                "Linux 6.12.117, rule by rule, with LeoCC of its kernel module; not validated against a kernel; HZ 250"
             }
             (Release::V6_12, _) => {
-                "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; held against the kernel packet by packet"
+                "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; validated against the kernel packet by packet"
             }
             (Release::V6_18, CcName::Bbr3) => {
-                "Linux 6.18, whose rules are those of 6.12 here, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+                "Linux 6.18, whose rules are those of 6.12 here, with BBR of draft-ietf-ccwg-bbr; not validated against a kernel; HZ 250"
             }
             (Release::V6_18, CcName::Leocc) => {
-                "Linux 6.18, whose rules are those of 6.12 here, with LeoCC of its kernel module; not held against a kernel; HZ 250"
+                "Linux 6.18, whose rules are those of 6.12 here, with LeoCC of its kernel module; not validated against a kernel; HZ 250"
             }
             (Release::V6_18, _) => {
-                "Linux 6.18, whose rules are those of 6.12 here; not held against a kernel; HZ 250"
+                "Linux 6.18, whose rules are those of 6.12 here; compared with it in the laboratory; HZ 250"
             }
         },
         departures: match control {
@@ -358,6 +357,7 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
             phase: 0,
             slow_start_after_idle: true,
             ecn: false,
+            bursts: false,
             pacing: PacingStatus::None,
         }),
         ..LINUX
@@ -461,6 +461,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "whether both ends understand the marks of links with the word ecn (RFC 3168)",
     },
     StackSetting {
+        name: "bursts",
+        values: "on or off, on a kernel's stack such as linux-6.12",
+        meaning: "whether several packets leave as one (TSO), as on a device that takes more than one",
+    },
+    StackSetting {
         name: "time-stamps",
         values: "on or off, on a stack of ns-2 such as ns2-sack1",
         meaning: "whether packets have time stamps, which give an RTT sample for each new ACK (ns-2's timestamps_)",
@@ -481,7 +486,7 @@ impl StackProfile {
     /// Whether a setting of stacks has a meaning here: a kernel has jiffies, and its own timers, ACKs and windows.
     pub fn has(&self, key: &str) -> bool {
         match key {
-            "hz" | "ecn" => self.kernel.is_some(),
+            "hz" | "ecn" | "bursts" => self.kernel.is_some(),
             "time-stamps" => self.header == HeaderSize::Ns2,
             "rto-tick-ms" | "delayed-ack-ms" | "window-rules" | "newreno-guard" | "newreno-timer" => {
                 self.kernel.is_none()
@@ -510,6 +515,10 @@ impl StackProfile {
             "ecn" => {
                 let kernel = self.kernel.as_mut().ok_or(setting.values)?;
                 kernel.ecn = flag(value, "on", "off").ok_or(setting.values)?;
+            }
+            "bursts" => {
+                let kernel = self.kernel.as_mut().ok_or(setting.values)?;
+                kernel.bursts = flag(value, "on", "off").ok_or(setting.values)?;
             }
             "time-stamps" => {
                 let on = flag(value, "on", "off").filter(|_| self.header == HeaderSize::Ns2);

@@ -3,6 +3,7 @@
 mod advice;
 mod events;
 mod freeze;
+mod linux_bursts;
 mod linux_claim;
 mod linux_ecn;
 mod linux_outage;

@@ -277,6 +277,9 @@ pub(crate) fn build<W: HostObserver>(
     let (server, device) = if is_upward { (MN, CN) } else { (CN, MN) };
     let wired = || line(hops.wired, WIRED_DELAY);
     let departs_first = experiment.stack.kernel.is_some();
+    if departs_first {
+        net.serve_timers_first();
+    }
     // In terms of the mobile, and then of data.
     let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(server, wired()) };
     let edge =

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// A document of these rows, which answer that question.
 pub(super) fn document(row: Value, question: Value) -> Value {
     let document = object([("version", json!({ "const": 1 })), ("rows", list(row))]);
-    let notes = list(text("A stack that was not held against a kernel."));
+    let notes = list(text("A stack that was not validated against a kernel."));
     with(document, [("notes", notes), ("origin", origin(question))])
 }
 

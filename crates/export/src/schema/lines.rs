@@ -91,7 +91,7 @@ fn run() -> Value {
         ("delay_us", count("One-way delay, us.")),
         ("late_ns", count("So much later than notices come otherwise, ns.")),
     ]);
-    let notes = list(text("The stack was not held against a kernel."));
+    let notes = list(text("The stack was not validated against a kernel."));
     with(run, [("notes", notes), ("told", told), ("origin", origin(handoffs()))])
 }
 

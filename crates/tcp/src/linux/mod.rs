@@ -6,6 +6,7 @@
 
 mod ack;
 mod advice;
+mod burst;
 pub mod cc;
 mod claimed;
 mod collapse;
@@ -172,6 +173,8 @@ pub struct LinuxSender<A> {
     counters: Tally,
     advised: Advised,
     slow_start_after_idle: bool,
+    /// Several packets may leave as one.
+    bursts: bool,
     /// The receiver reports what has arrived (`tcp_is_sack`).
     sack_ok: bool,
     /// The path since it became another one.
@@ -234,6 +237,7 @@ impl<A: Advisor> LinuxSender<A> {
                 ..Advised::default()
             },
             slow_start_after_idle: settings.slow_start_after_idle,
+            bursts: settings.bursts,
             sack_ok: profile.sack_blocks > 0,
             path: None,
         }

@@ -14,16 +14,16 @@ mod reassembly;
 use std::collections::VecDeque;
 
 use self::buffer::Buffer;
-use self::delayed_ack::MAX_QUICKACKS;
+use self::delayed_ack::{AckSchedule, Compression, MAX_QUICKACKS};
 use self::ecn::EcnState;
-use self::reassembly::NUM_SACKS;
+use self::handshake::Handshake;
+use self::reassembly::Reassembly;
 use super::LinuxSettings;
 use super::wheel::{Clock, TimerSlot, WheelTimer};
 use crate::Nanos;
 use crate::core::charged_header;
 use crate::encode::sack_room;
 use crate::profile::StackProfile;
-use crate::ranges::Ranges;
 use crate::receiver::Arrival;
 use crate::segment::{CarriedOption, Ecn, SackList, Segment, Timestamps};
 
@@ -38,108 +38,51 @@ pub struct LinuxReceiver {
     now: Nanos,
     jiffies: u64,
     in_timer: bool,
+    wheel_timer: WheelTimer,
+    handshake: Handshake,
     rcv_nxt: u32,
     /// `rcv_nxt` of the last ACK.
     rcv_wup: u32,
+    /// Packets beyond the cumulative ACK that may come, and those that may be under way.
     window: u32,
     bound: Option<u32>,
     ts_recent: u32,
-    /// Packets above `rcv_nxt`.
-    ranges: Ranges,
-    /// `selective_acks`, most recent first.
-    sacks: Vec<(u32, u32)>,
-    /// `duplicate_sack`, for the next ACK.
-    dsack: Option<(u32, u32)>,
-    reports_duplicates: bool,
+    last_oow_ack: Option<u64>,
+    reassembly: Reassembly,
+    buffer: Buffer,
+    ack: AckSchedule,
+    compression: Compression,
+    ecn: EcnState,
     /// ACKs to be sent now.
     pending: VecDeque<Segment>,
     carried: CarriedOption,
-
-    /// When the SYN/ACK was sent, ns; and the round trip to the ACK that completed the handshake, us.
-    syn_ack_sent: Option<Nanos>,
-    /// When it is sent again (`rsk_timer`), and how often it has been (`num_timeout`).
-    syn_ack_timer: Option<Nanos>,
-    syn_ack_timeouts: u32,
-    srtt_us: u64,
-    /// `icsk_rto`, jiffies.
-    rto: u64,
-    /// The handshake is complete.
-    established: bool,
-
-    /// `icsk_ack`: ACKs to send at once, expected gap (jiffies; 0 = nothing received), time of the last data.
-    quick: u32,
-    ato: u64,
-    last_data: u64,
-    /// `ICSK_ACK_SCHED`, `ICSK_ACK_NOW`, `ICSK_ACK_PUSHED`, `ICSK_ACK_TIMER`.
-    scheduled: bool,
-    ack_now: bool,
-    pushed: bool,
-    delayed: Option<u64>,
-    /// When the wheel calls, whether an ACK still waits or not: a timer that is cleared stays in it.
-    delack_timer: Option<Nanos>,
-    wheel_timer: WheelTimer,
-    buffer: Buffer,
-    /// Memory of what is in order and not yet read, bytes; one beyond the last packet of its first buffer.
-    unread: u32,
-    first_unread: u32,
-    /// Buffers of packets out of order, first and one beyond the last, ascending (`out_of_order_queue`).
-    out_of_order: Vec<(u32, u32)>,
-
-    compressed: u32,
-    compressed_at: Option<Nanos>,
-    compressed_rcv_nxt: u32,
-    dup_acks: u32,
-    last_oow_ack: Option<u64>,
-    ecn: EcnState,
 }
 
 impl LinuxReceiver {
     /// A receiver that waits for the SYN.
     pub fn new(profile: &StackProfile, settings: LinuxSettings) -> Self {
         let LinuxSettings { hz, phase, .. } = settings;
-        let clock = Clock::new(hz, phase);
         Self {
             profile: *profile,
-            clock,
+            clock: Clock::new(hz, phase),
             now: 0,
             jiffies: 0,
             in_timer: false,
+            wheel_timer: WheelTimer::default(),
+            handshake: Handshake::new(hz.into()),
             rcv_nxt: 0,
             rcv_wup: 0,
             window: profile.receive_window,
             bound: None,
             ts_recent: 0,
-            ranges: Ranges::default(),
-            sacks: Vec::with_capacity(NUM_SACKS),
-            dsack: None,
-            reports_duplicates: profile.dsack,
+            last_oow_ack: None,
+            reassembly: Reassembly::new(profile.dsack),
+            buffer: Buffer::new(),
+            ack: AckSchedule::default(),
+            compression: Compression::default(),
+            ecn: EcnState::new(settings.ecn),
             pending: VecDeque::with_capacity(4),
             carried: CarriedOption::default(),
-            syn_ack_sent: None,
-            syn_ack_timer: None,
-            syn_ack_timeouts: 0,
-            srtt_us: 0,
-            rto: u64::from(hz),
-            established: false,
-            quick: 0,
-            ato: 0,
-            last_data: 0,
-            scheduled: false,
-            ack_now: false,
-            pushed: false,
-            delayed: None,
-            delack_timer: None,
-            wheel_timer: WheelTimer::default(),
-            buffer: Buffer::new(),
-            unread: 0,
-            first_unread: 0,
-            out_of_order: Vec::new(),
-            compressed: 0,
-            compressed_at: None,
-            compressed_rcv_nxt: 0,
-            dup_acks: 0,
-            last_oow_ack: None,
-            ecn: EcnState::new(settings.ecn),
         }
     }
 
@@ -157,17 +100,17 @@ impl LinuxReceiver {
 
     /// Packets that have arrived, in order or not, the SYN included.
     pub fn received(&self) -> u32 {
-        self.rcv_nxt + self.ranges.packets()
+        self.rcv_nxt + self.reassembly.ranges.packets()
     }
 
     /// Whether packet `seq` has arrived.
     pub fn has(&self, seq: u32) -> bool {
-        seq < self.rcv_nxt || self.ranges.around(seq).is_some()
+        seq < self.rcv_nxt || self.reassembly.ranges.around(seq).is_some()
     }
 
     /// Turns reporting of duplicates on or off from now on (RFC 2883).
     pub fn set_dsack(&mut self, on: bool) {
-        self.reports_duplicates = on;
+        self.reassembly.reports_duplicates = on;
     }
 
     /// Changes the advertised window: packets beyond the cumulative ACK.
@@ -191,7 +134,7 @@ impl LinuxReceiver {
     }
 
     fn offered(&self) -> u32 {
-        let bounded = self.bound.map(|bound| bound.saturating_add(self.ranges.packets()));
+        let bounded = self.bound.map(|bound| bound.saturating_add(self.reassembly.ranges.packets()));
         bounded.map_or(self.window, |bounded| bounded.min(self.window))
     }
 
@@ -217,7 +160,7 @@ impl LinuxReceiver {
         if self.rcv_nxt == 0 {
             return None;
         }
-        if !self.established {
+        if !self.handshake.complete {
             self.establish(segment);
         }
         let data = segment.is_data();
@@ -248,10 +191,10 @@ impl LinuxReceiver {
             self.accept_cwr(segment);
             self.queue(segment);
         }
-        if self.scheduled {
+        if self.ack.scheduled {
             self.ack_snd_check();
         }
-        if self.unread > 0 {
+        if self.buffer.unread > 0 {
             self.read();
         }
         data.then_some(arrival)
@@ -259,8 +202,8 @@ impl LinuxReceiver {
 
     /// The application reads what is in order, buffer by buffer, in the same instant (`tcp_recvmsg_locked`).
     fn read(&mut self) {
-        self.buffer.adjust(self.now / 1_000, self.first_unread, self.rcv_nxt);
-        self.unread = 0;
+        self.buffer.adjust(self.now / 1_000, self.buffer.first_unread, self.rcv_nxt);
+        self.buffer.unread = 0;
         self.cleanup_rbuf();
     }
 
@@ -287,7 +230,8 @@ impl LinuxReceiver {
     fn send_ack(&mut self) {
         let mut sack = SackList::default();
         if self.profile.sack_blocks > 0 {
-            let blocks = self.dsack.take().into_iter().chain(self.sacks.iter().copied());
+            let blocks =
+                self.reassembly.dsack.take().into_iter().chain(self.reassembly.sacks.iter().copied());
             for (left, right) in blocks.take(self.profile.sack_blocks) {
                 sack.push(left, right);
             }
@@ -297,22 +241,22 @@ impl LinuxReceiver {
         let window = self.select_window();
         self.buffer.offer(window, self.rcv_nxt - self.rcv_wup);
         self.rcv_wup = self.rcv_nxt;
-        self.compressed = 0;
-        self.compressed_at = None;
+        self.compression.count = 0;
+        self.compression.at = None;
         // `tcp_dec_quickack_mode`
-        if self.quick > 0 {
-            let one = u32::from(self.scheduled);
-            if one >= self.quick {
-                self.quick = 0;
-                self.ato = self.ato_min();
+        if self.ack.quick > 0 {
+            let one = u32::from(self.ack.scheduled);
+            if one >= self.ack.quick {
+                self.ack.quick = 0;
+                self.ack.ato = self.ato_min();
             } else {
-                self.quick -= one;
+                self.ack.quick -= one;
             }
         }
-        self.scheduled = false;
-        self.ack_now = false;
-        self.pushed = false;
-        self.delayed = None;
+        self.ack.scheduled = false;
+        self.ack.now = false;
+        self.ack.pushed = false;
+        self.ack.timeout = None;
     }
 
     fn segment(&self, syn: bool, sack: SackList) -> Segment {
@@ -345,27 +289,27 @@ impl LinuxReceiver {
     /// The clock has reached [`Self::deadline`].
     pub fn on_timer(&mut self, now: Nanos) {
         // `tcp_compressed_ack_kick` does not look at the clock: its ACK has the time stamp of the last arrival.
-        if self.compressed_at.is_some_and(|deadline| deadline <= now) {
-            self.compressed_at = None;
+        if self.compression.at.is_some_and(|deadline| deadline <= now) {
+            self.compression.at = None;
             self.send_compressed();
         }
         self.refresh(now);
-        if self.syn_ack_timer.is_some_and(|deadline| deadline <= now) {
+        if self.handshake.timer.is_some_and(|deadline| deadline <= now) {
             self.on_syn_ack_timer();
         }
-        if self.delack_timer.is_none_or(|deadline| deadline > now) {
+        if self.ack.timer.is_none_or(|deadline| deadline > now) {
             return;
         }
         // `tcp_delack_timer_handler`
-        self.delack_timer = None;
+        self.ack.timer = None;
         self.in_timer = true;
-        if self.compressed > 0 {
+        if self.compression.count > 0 {
             self.send_compressed();
-        } else if let Some(timeout) = self.delayed.take() {
+        } else if let Some(timeout) = self.ack.timeout.take() {
             if timeout > self.jiffies {
                 self.set_delack_timer(timeout);
-            } else if self.scheduled {
-                self.ato = (self.ato * 2).min(self.rto).min(self.delack_max());
+            } else if self.ack.scheduled {
+                self.ack.ato = (self.ack.ato * 2).min(self.handshake.rto).min(self.delack_max());
                 self.send_ack();
             }
         }
@@ -375,7 +319,7 @@ impl LinuxReceiver {
     /// When [`Self::on_timer`] wants to be called.
     #[inline]
     pub fn deadline(&self) -> Option<Nanos> {
-        match (self.delack_timer.or(self.syn_ack_timer), self.compressed_at) {
+        match (self.ack.timer.or(self.handshake.timer), self.compression.at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }

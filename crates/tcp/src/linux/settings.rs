@@ -47,6 +47,8 @@ pub struct LinuxSettings {
     pub slow_start_after_idle: bool,
     /// Offers ECN, or takes up the offer (`tcp_ecn`, 1 and 0).
     pub ecn: bool,
+    /// Several packets may leave as one (TSO, GSO); off: `gso_max_segs` is 1, as on the reference's bench.
+    pub bursts: bool,
     /// Pacing at the start; a control may ask for it itself.
     pub pacing: PacingStatus,
 }

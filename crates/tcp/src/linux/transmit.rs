@@ -4,7 +4,7 @@
 //! `tcp_xmit_retransmit_queue`, `tcp_cwnd_validate`, `tcp_cwnd_restart`, `tcp_pacing_check`,
 //! `tcp_update_skb_after_send`, `tcp_small_queue_check`, `tcp_tsq_write`), include/net/tcp.h
 //! (`tcp_slow_start_after_idle_check`).
-//! Every packet is one segment (`gso_max_segs` 1), and the host's own queue is never full.
+//! The host's own queue is never full.
 
 use super::cc::{CaEvent, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
@@ -143,22 +143,29 @@ impl<A: Advisor> LinuxSender<A> {
     /// Sends new data (`tcp_write_xmit`).
     pub(super) fn write_xmit(&mut self, push: Push) {
         let mut sent = 0;
+        let mut deferred = false;
         self.ask_before_sending();
+        let most = if push == Push::All { self.burst_limit() } else { 1 };
         while self.sk.snd_nxt < self.written.end {
             if self.is_held_by_pacing() {
                 break;
             }
             let full = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
-            if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() || self.is_held_in_host(0) {
+            if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() {
                 break;
             }
-            self.transmit_new();
-            sent += 1;
+            let segments = self.burst(most);
+            deferred = segments == 0;
+            if deferred || self.is_held_in_host(0) {
+                break;
+            }
+            self.transmit_burst(segments);
+            sent += segments;
             if push == Push::Probe {
                 break;
             }
         }
-        let limited = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
+        let limited = deferred || self.sk.packets_in_flight() >= self.sk.snd_cwnd;
         if sent > 0 || limited {
             self.cwnd_validate(limited);
         }
@@ -172,20 +179,34 @@ impl<A: Advisor> LinuxSender<A> {
         }
     }
 
-    /// Packet `snd_nxt` goes out (`tcp_transmit_skb`, `tcp_event_new_data_sent`).
+    /// Packet `snd_nxt` goes out.
     pub(super) fn transmit_new(&mut self) {
-        let seq = self.queue.push();
-        self.transmit(seq, false);
+        self.transmit_burst(1);
+    }
+
+    /// So many new packets go out as one (`tcp_transmit_skb`, `tcp_event_new_data_sent`).
+    fn transmit_burst(&mut self, segments: u32) {
         let prior = self.sk.packets_out;
-        self.sk.snd_nxt += 1;
-        self.sk.packets_out += 1;
+        let sent_ns = self.pace(self.sk.snd_nxt, segments);
+        for _ in 0..segments {
+            let seq = self.queue.push();
+            self.put_on_wire(seq, sent_ns, false);
+            self.sk.snd_nxt += 1;
+            self.sk.packets_out += 1;
+        }
         if prior == 0 || self.xmit.pending == Pending::LossProbe {
             self.rearm_rto();
         }
     }
 
-    /// Puts a packet on the wire (`__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_rate_skb_sent`).
+    /// Puts a packet on the wire (`__tcp_transmit_skb`).
     pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
+        let sent_ns = self.pace(seq, 1);
+        self.put_on_wire(seq, sent_ns, retransmission);
+    }
+
+    /// The time stamp of a burst from packet `seq` on, and when the next may leave (`tcp_update_skb_after_send`).
+    fn pace(&mut self, seq: u32, segments: u32) -> u64 {
         let prior_wstamp = self.sk.tcp_wstamp_ns;
         self.sk.tcp_wstamp_ns = prior_wstamp.max(self.sk.tcp_clock_cache);
         let sent_ns = self.sk.tcp_wstamp_ns;
@@ -194,17 +215,22 @@ impl<A: Advisor> LinuxSender<A> {
                 self.cwnd_event(CaEvent::TxStart); // `tcp_event_data_sent`
             }
             self.sk.lsndtime = self.sk.jiffies;
-            self.data_segs_out = self.data_segs_out.saturating_add(1);
+            self.data_segs_out = self.data_segs_out.saturating_add(segments);
         }
         if self.sk.pacing_status != PacingStatus::None {
             let rate = self.sk.pacing_rate;
             if rate != u64::MAX && rate > 0 && self.data_segs_out >= UNPACED {
-                let mut length = u64::from(self.sk.mss_cache) * 1_000_000_000 / rate;
+                let mut length = u64::from(segments * self.sk.mss_cache) * 1_000_000_000 / rate;
                 let credit = self.sk.tcp_wstamp_ns - prior_wstamp;
                 length -= credit.min(length / 2);
                 self.sk.tcp_wstamp_ns += length;
             }
         }
+        sent_ns
+    }
+
+    /// `__tcp_transmit_skb`, `tcp_rate_skb_sent`.
+    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool) {
         self.host.packets += 1;
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);

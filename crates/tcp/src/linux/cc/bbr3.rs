@@ -1,6 +1,6 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr; names as in Google's kernel): version 1 with bounds that losses set.
 //!
-//! **Not held against a kernel**: no released kernel has it. Fractions are the draft's, not rounded to 1/256 as in
+//! **Not validated against a kernel**: no released kernel has it. Fractions are the draft's, not rounded to 1/256 as in
 //! Google's kernel. Left out: ECN, protective load balancing, the fast path of application-limited flows.
 //!
 //! ```text

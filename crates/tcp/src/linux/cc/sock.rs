@@ -6,8 +6,8 @@ use super::MinMax;
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// Initial window, packets (`TCP_INIT_CWND`, RFC 6928).
 pub const INIT_CWND: u32 = 10;
-/// Largest burst, bytes: `sk_gso_max_size` of a veth.
-const GSO_MAX_SIZE: u32 = 65536;
+/// Largest burst, bytes: `sk_gso_max_size` of a veth, without headers (`sk_dst_gso_max_size`).
+const GSO_MAX_SIZE: u32 = 65_536 - 1 - 320;
 
 /// State of recovery (`icsk_ca_state`), in the kernel's order, which comparisons rely on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

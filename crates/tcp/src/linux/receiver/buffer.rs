@@ -44,13 +44,27 @@ pub(super) struct Buffer {
     rtt_us: u64,
     /// The time stamp that measured it last (`rcv_rtt_last_tsecr`).
     echo: u32,
+    /// Memory of what is in order and not yet read, bytes; one beyond the last packet of its first buffer.
+    pub(super) unread: u32,
+    pub(super) first_unread: u32,
 }
 
 impl Buffer {
     pub(super) fn new() -> Self {
         let space = FIRST_SPACE;
         let (window, offered) = (FIRST_WINDOW, FIRST_OFFER);
-        Self { size: BUFFER, window, offered, space, read: 0, measured_us: 0, rtt_us: 0, echo: 0 }
+        Self {
+            size: BUFFER,
+            window,
+            offered,
+            space,
+            read: 0,
+            measured_us: 0,
+            rtt_us: 0,
+            echo: 0,
+            unread: 0,
+            first_unread: 0,
+        }
     }
 
     /// The connection begins with packet `next` (`tcp_init_buffer_space`).

@@ -17,25 +17,58 @@ const COMPRESSED_MOST: u32 = 44;
 const COMPRESSED_WAIT: Nanos = 1_000_000;
 const COMPRESSED_SLACK: Nanos = 100_000;
 
+/// When the next ACK is due (`icsk_ack`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckSchedule {
+    /// ACKs to send at once.
+    pub(super) quick: u32,
+    /// Expected gap between data, jiffies; 0: nothing was received.
+    pub(super) ato: u64,
+    /// Time of the last data, jiffies.
+    pub(super) last_data: u64,
+    /// An ACK is due, now or later (`ICSK_ACK_SCHED`).
+    pub(super) scheduled: bool,
+    /// It is due now (`ICSK_ACK_NOW`).
+    pub(super) now: bool,
+    /// A packet had PSH (`ICSK_ACK_PUSHED`).
+    pub(super) pushed: bool,
+    /// Jiffy to which it is delayed (`ICSK_ACK_TIMER`).
+    pub(super) timeout: Option<u64>,
+    /// When the wheel calls, whether an ACK still waits or not: a timer that is cleared stays in it.
+    pub(super) timer: Option<Nanos>,
+}
+
+/// Duplicate ACKs that one ACK stands for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Compression {
+    /// Those that wait (`compressed_ack`).
+    pub(super) count: u32,
+    /// When they are sent (`compressed_ack_timer`).
+    pub(super) at: Option<Nanos>,
+    /// The hole at which duplicates count (`compressed_ack_rcv_nxt`), and those that were sent (`dup_ack_counter`).
+    rcv_nxt: u32,
+    dup_acks: u32,
+}
+
 impl LinuxReceiver {
     /// In-order data (`tcp_event_data_recv`).
     pub(super) fn event_data_recv(&mut self, ecn: Ecn) {
-        self.scheduled = true;
+        self.ack.scheduled = true;
         let least = self.ato_min();
-        if self.ato == 0 {
+        if self.ack.ato == 0 {
             self.incr_quickack(MAX_QUICKACKS);
-            self.ato = least;
+            self.ack.ato = least;
         } else {
-            let gap = self.jiffies - self.last_data;
+            let gap = self.jiffies - self.ack.last_data;
             if gap <= least / 2 {
-                self.ato = self.ato / 2 + least / 2;
-            } else if gap < self.ato {
-                self.ato = (self.ato / 2 + gap).min(self.rto).min(self.delack_max());
-            } else if gap > self.rto {
+                self.ack.ato = self.ack.ato / 2 + least / 2;
+            } else if gap < self.ack.ato {
+                self.ack.ato = (self.ack.ato / 2 + gap).min(self.handshake.rto).min(self.delack_max());
+            } else if gap > self.handshake.rto {
                 self.incr_quickack(MAX_QUICKACKS); // the sender has paused
             }
         }
-        self.last_data = self.jiffies;
+        self.ack.last_data = self.jiffies;
         self.check_ce(ecn);
         self.grow_window();
     }
@@ -43,19 +76,19 @@ impl LinuxReceiver {
     /// `tcp_grow_window`: while the window widens, ACKs are sent at once.
     pub(super) fn grow_window(&mut self) {
         let grows = self.buffer.grows(self.held());
-        self.quick |= u32::from(grows);
+        self.ack.quick |= u32::from(grows);
     }
 
     /// `tcp_incr_quickack`. The window is never so small that it counts.
     fn incr_quickack(&mut self, most: u32) {
         let quick = (self.window / 2).max(2).min(most);
-        self.quick = self.quick.max(quick);
+        self.ack.quick = self.ack.quick.max(quick);
     }
 
     /// `tcp_enter_quickack_mode`.
     pub(super) fn enter_quickack_mode(&mut self, most: u32) {
         self.incr_quickack(most);
-        self.ato = self.ato_min();
+        self.ack.ato = self.ato_min();
     }
 
     /// `TCP_ATO_MIN`, `TCP_DELACK_MIN`: 40 ms in jiffies.
@@ -72,30 +105,30 @@ impl LinuxReceiver {
     pub(super) fn ack_snd_check(&mut self) {
         // Where the right edge does not advance, the application's read sends the ACK.
         let second = self.rcv_nxt - self.rcv_wup > 1 && self.select_window() >= self.buffer.offered();
-        if second || self.quick > 0 || self.ack_now {
+        if second || self.ack.quick > 0 || self.ack.now {
             return self.send_ack();
         }
-        if self.ranges.is_empty() {
+        if self.reassembly.ranges.is_empty() {
             return self.send_delayed_ack();
         }
-        if self.compressed >= COMPRESSED_MOST {
+        if self.compression.count >= COMPRESSED_MOST {
             return self.send_ack();
         }
-        if self.compressed_rcv_nxt != self.rcv_nxt {
-            self.compressed_rcv_nxt = self.rcv_nxt;
-            self.dup_acks = 0;
+        if self.compression.rcv_nxt != self.rcv_nxt {
+            self.compression.rcv_nxt = self.rcv_nxt;
+            self.compression.dup_acks = 0;
         }
-        if self.dup_acks < DUP_ACKS {
-            self.dup_acks += 1;
+        if self.compression.dup_acks < DUP_ACKS {
+            self.compression.dup_acks += 1;
             return self.send_ack();
         }
-        self.compressed += 1;
-        if self.compressed_at.is_none() {
+        self.compression.count += 1;
+        if self.compression.at.is_none() {
             // Without a round trip of the handshake, that of the first data counts, which is no shorter than a
             // SYN/ACK's.
-            let rtt = if self.srtt_us == 0 { u64::MAX } else { self.srtt_us * 1_000 };
+            let rtt = if self.handshake.srtt_us == 0 { u64::MAX } else { self.handshake.srtt_us * 1_000 };
             let wait = COMPRESSED_WAIT.min(rtt / 20);
-            self.compressed_at = Some(self.now + wait + COMPRESSED_SLACK);
+            self.compression.at = Some(self.now + wait + COMPRESSED_SLACK);
         }
     }
 
@@ -103,8 +136,8 @@ impl LinuxReceiver {
     /// doubles it.
     pub(super) fn cleanup_rbuf(&mut self) {
         let second = self.rcv_nxt - self.rcv_wup > 1;
-        let drained = self.pushed && self.held() == 0;
-        if self.scheduled && (second || drained) {
+        let drained = self.ack.pushed && self.held() == 0;
+        if self.ack.scheduled && (second || drained) {
             self.send_ack();
         }
     }
@@ -113,14 +146,14 @@ impl LinuxReceiver {
     pub(super) fn select_window(&mut self) -> u32 {
         let held = self.held();
         if self.buffer.is_half_full(held) {
-            self.quick = 0;
+            self.ack.quick = 0;
         }
         self.buffer.select_window(held)
     }
 
     /// `tcp_sack_compress_send_ack`.
     pub(super) fn send_compressed(&mut self) {
-        if self.compressed > 0 {
+        if self.compression.count > 0 {
             self.send_ack();
         }
     }
@@ -128,11 +161,11 @@ impl LinuxReceiver {
     /// `tcp_send_delayed_ack`.
     fn send_delayed_ack(&mut self) {
         let least = self.ato_min();
-        let mut ato = self.ato;
+        let mut ato = self.ack.ato;
         if ato > least {
-            let mut most = if self.pushed { self.delack_max() } else { u64::from(self.clock.hz() / 2) };
-            if self.srtt_us > 0 {
-                most = most.min(self.clock.from_us(self.srtt_us).max(least));
+            let mut most = if self.ack.pushed { self.delack_max() } else { u64::from(self.clock.hz() / 2) };
+            if self.handshake.srtt_us > 0 {
+                most = most.min(self.clock.from_us(self.handshake.srtt_us).max(least));
             }
             ato = ato.min(most);
         }
@@ -140,20 +173,20 @@ impl LinuxReceiver {
         let rto_min = self.clock.from_us(self.profile.rto.min / 1_000);
         ato = ato.min(self.delack_max()).min(rto_min.max(2) - 1);
         let mut timeout = self.jiffies + ato;
-        if let Some(running) = self.delayed {
+        if let Some(running) = self.ack.timeout {
             if running <= self.jiffies + (ato >> 2) {
                 return self.send_ack(); // about to expire
             }
             timeout = timeout.min(running);
         }
-        self.scheduled = true;
+        self.ack.scheduled = true;
         self.set_delack_timer(timeout);
     }
 
     pub(super) fn set_delack_timer(&mut self, timeout: u64) {
-        self.delayed = Some(timeout);
+        self.ack.timeout = Some(timeout);
         let clk = self.jiffies + u64::from(self.in_timer);
         let fires = self.wheel_timer.set(timeout, self.jiffies, clk);
-        self.delack_timer = Some(self.clock.at(fires));
+        self.ack.timer = Some(self.clock.at(fires));
     }
 }

@@ -46,7 +46,7 @@ impl LinuxReceiver {
         if segment.ecn.says(Ecn::CWR) {
             self.ecn.demand_cwr = false;
             // Its window may be one packet.
-            self.ack_now = true;
+            self.ack.now = true;
         }
     }
 

@@ -1,0 +1,67 @@
+//! Bursts: packets that TCP hands over as one, and that leave together (TSO, or GSO in software).
+//!
+//! Source: net/ipv4/tcp_output.c (`tcp_tso_autosize`, `tcp_tso_segs`, `tcp_cwnd_test`, `tcp_tso_should_defer`). Where
+//! a device takes one segment at a time (`gso_max_segs` 1), as on the reference's bench, each packet is its own burst.
+//! Left out: bursts of retransmissions.
+
+use super::cc::CongestionOps;
+use super::{CaState, LinuxSender};
+use crate::Nanos;
+use crate::advice::Advisor;
+
+/// Least segments of a burst (`tcp_min_tso_segs`).
+const MIN_TSO_SEGS: u32 = 2;
+/// Bursts are longer where the round trip is shorter (`tcp_tso_rtt_log`).
+const TSO_RTT_LOG: u32 = 9;
+/// Part of a window that is worth sending at once (`tcp_tso_win_divisor`).
+const WIN_DIVISOR: u32 = 3;
+/// Bursts wait only so long after the last one, and only for an ACK that is no farther.
+const NEAR: Nanos = 1_000_000;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// Most packets of a burst (`tcp_tso_segs`).
+    pub(super) fn burst_limit(&self) -> u32 {
+        if !self.bursts {
+            return 1;
+        }
+        let sk = &self.sk;
+        let longest = u64::from(sk.gso_max_size);
+        let halvings = sk.min_rtt_us() >> TSO_RTT_LOG;
+        let near = if halvings < u32::BITS { longest >> halvings } else { 0 };
+        let bytes = (sk.pacing_rate >> sk.pacing_shift).saturating_add(near).min(longest);
+        let least = self.control.min_tso_segs(sk).unwrap_or(MIN_TSO_SEGS);
+        ((bytes / u64::from(sk.mss_cache)) as u32).max(least)
+    }
+
+    /// Packets of the next burst of new data, of `most`, where cwnd has room: half a window at most (`tcp_cwnd_test`).
+    /// 0: it waits until an ACK makes room for a longer one.
+    pub(super) fn burst(&self, most: u32) -> u32 {
+        if most == 1 {
+            return 1;
+        }
+        let sk = &self.sk;
+        let waiting = self.written.end - sk.snd_nxt;
+        let receiver = self.wnd_end() - sk.snd_nxt;
+        let room = sk.snd_cwnd.saturating_sub(sk.packets_in_flight());
+        let segments = room.min((sk.snd_cwnd / 2).max(1)).min(most).min(waiting).max(1);
+        if waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
+            return 0;
+        }
+        segments.min(receiver)
+    }
+
+    /// Whether the next ACK, which is near, will make room for a longer burst than `limit` (`tcp_tso_should_defer`).
+    fn defers(&self, most: u32, limit: u32, waiting: u32) -> bool {
+        let sk = &self.sk;
+        let wrote_long_ago = sk.tcp_clock_cache > sk.tcp_wstamp_ns.saturating_add(NEAR);
+        if sk.ca_state >= CaState::Recovery || wrote_long_ago || limit >= most || limit >= waiting {
+            return false;
+        }
+        if limit * WIN_DIVISOR >= self.snd_wnd.min(sk.snd_cwnd) || self.queue.is_empty() {
+            return false;
+        }
+        let srtt_ns = 1_000 / 8 * u64::from(sk.srtt_us);
+        let expected = self.queue.get(self.queue.head()).sent_ns + srtt_ns;
+        expected.saturating_sub(sk.tcp_clock_cache) <= (srtt_ns / 2).min(NEAR)
+    }
+}

@@ -316,10 +316,6 @@ impl LabFile {
         let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
         let link = AccessLink::parse_in(word.get_ref(), folder);
         let mut link = link.map_err(|error| self.at(word, error.to_string()))?;
-        if link.features.iter().any(|way| way.ecn) {
-            let problem = "`ecn` marks packets, but the laboratory's senders do not use ECN; expected the link without it";
-            return Err(self.at(word, format!("link `{}`: {problem}", link.text)));
-        }
         if self.words.queue.is_some() {
             link.queue = self.number("queue", &self.words.queue, 1, 1..=100_000)?;
         }

@@ -21,17 +21,15 @@ fn links_are_enough() {
     assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Family::Ipv4, 1, 10));
 }
 
-/// Its senders ask for no ECN, so that nothing can be marked.
+/// Senders ask for ECN where a link marks.
 #[test]
-fn links_that_mark_are_refused() {
-    let text = LINKS.replace("300ms", "300ms,queue=codel,ecn");
-    let parsed = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None));
-    let error = parsed.expect_err("no sender understands marks").to_string();
-    let said =
-        "`ecn` marks packets, but the laboratory's senders do not use ECN; expected the link without it";
-    assert!(error.contains("line 2, column 7") && error.contains(said), "{error}");
-    let text = LINKS.replace("300ms", "300ms,queue=codel");
-    assert!(LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).is_ok());
+fn links_that_mark_are_noticed() {
+    for (words, ecn) in [(",queue=codel,ecn", true), (",queue=codel", false), (",up-queue=red,up-ecn", true)]
+    {
+        let text = LINKS.replace("300ms", &format!("300ms{words}"));
+        let plan = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).expect("a plan");
+        assert_eq!(plan.ecn(), ecn, "{words}");
+    }
 }
 
 #[test]

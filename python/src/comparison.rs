@@ -194,7 +194,7 @@ pub fn run(
         return Err(ours("no run"));
     };
     let name = path.to_string_lossy();
-    let asked = read(&name, args.points).map_err(|failure| exception_of_file(failure, &path))?;
+    let asked = read(&name, args.points, &args.names).map_err(|failure| exception_of_file(failure, &path))?;
     let result = watched(py, args.threads, None, |watch| match &asked {
         Question::Handoffs { plan, .. } => Comparison::of(plan, rows, folder_of_links(&name), watch),
         Question::Drives { file, plan } => {

@@ -28,7 +28,8 @@ impl SweepPlan {
     /// Errors: `ValueError` with the command line's line.
     #[new]
     fn new(py: Python<'_>, text: &str, path: &str) -> PyResult<Self> {
-        let plan = py.detach(|| Plan::read(text, path)).map_err(|error| exception(Failure::user(error)))?;
+        let read = || Plan::read(text, path, &segue::own_links()?).map_err(Failure::user);
+        let plan = py.detach(read).map_err(exception)?;
         Ok(Self { plan, text: text.to_string(), path: path.to_string() })
     }
 

@@ -74,9 +74,7 @@ impl Words {
     ///
     /// Errors: `ValueError` with its one line.
     pub fn command(&self) -> PyResult<Command> {
-        let command = segue::command(&self.0).map_err(exception)?;
-        segue::name_own_links(&command).map_err(exception)?;
-        Ok(command)
+        segue::command(&self.0).map_err(exception)
     }
 
     /// The words.

@@ -1,5 +1,6 @@
 """Sweeps: the same file on threads, on Dask and by the command line; workers that die, and that are not ours."""
 
+import json
 import os
 import shutil
 import signal
@@ -262,3 +263,22 @@ def test_bytes_that_are_no_part(spec: Path, tmp_path: Path) -> None:
     with pytest.raises(IndexError, match=f"no part {PARTS}; expected one below {PARTS}"):
         plan.part(PARTS)
     store.keep(0, plan.part(0))
+
+
+def test_names_of_own_links_are_read_for_each_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = tmp_path / "segue" / "links.toml"
+    names.parent.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    spec = tmp_path / "own.toml"
+    spec.write_text("old = 'home'\nnew = 'wlan'\nschemes = 'sack'\nat = '1s'\n")
+
+    def rates(rate: str) -> tuple[Any, Any]:
+        names.write_text(f"[links]\nhome = '{rate}/5ms'\n")
+        out = tmp_path / f"{rate}.parquet"
+        segue.sweep(spec, out=out)
+        told = json.loads(segue.compare("home", "wlan", at="1s", schemes="sack").to_json())
+        swept = polars.read_parquet(out)["transfer_s"].to_list()
+        return told["origin"]["links"]["home"]["down"]["rate_bps"], swept == [told["rows"][0]["transfer_s"]["median"]]
+
+    assert rates("2mbit") == (2_000_000, True)
+    assert rates("4mbit") == (4_000_000, True)

@@ -7,6 +7,7 @@ use crate::work::Cancellation;
 use segue_capture::{SNAPLEN, capture};
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
+use segue_study::compare::records;
 use segue_study::explain::{Moment, explain, explain_since, several_stacks, typical};
 use segue_study::measure::seconds;
 use segue_study::numbers::time;
@@ -15,7 +16,7 @@ use segue_study::story::headline;
 use segue_study::warnings::warnings;
 use segue_study::{Comparison, Plan, Presentation};
 use segue_world::access::PACKET_BYTES;
-use segue_world::{Nanos, SECOND};
+use segue_world::{Kind, Nanos, RunRecord, SECOND};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -168,19 +169,22 @@ fn bounded(question: &Question, cancellation: &Cancellation, told: Told) -> Resu
             (MOST_TOLD, "an earlier handoff or a slower link, or segue trace on the command line")
         }
     };
-    let packets = |transfer_s: f64| -> f64 {
-        let pairs = plan.request.pairs.iter();
-        let bits = pairs.map(|(old, new)| {
-            old.down.mean_rate() as f64 * seconds(before) + new.down.mean_rate() as f64 * transfer_s
-        });
-        bits.sum::<f64>() / (8.0 * PACKET_BYTES as f64)
-    };
-    if plan.schemes.len() as f64 * packets(GIVE_UP) <= most as f64 {
+    // At most: both links full from the time that is asked for until a run ends.
+    let carried = |rate: u64, time_s: f64| rate as f64 * time_s / (8.0 * PACKET_BYTES as f64);
+    let pairs = || plan.request.pairs.iter();
+    let early: f64 = pairs().map(|(old, _)| carried(old.down.mean_rate(), seconds(before))).sum();
+    let late = |time_s: f64| -> f64 { pairs().map(|(_, new)| carried(new.down.mean_rate(), time_s)).sum() };
+    if plan.schemes.len() as f64 * (early + late(GIVE_UP)) <= most as f64 {
         return Ok(true);
     }
-    let Some(run) = run(plan, true, cancellation) else { return Ok(false) };
-    let handoffs = run.groups.iter().flat_map(|group| &group.handoffs);
-    let all: f64 = handoffs.map(|handoff| packets(handoff.transfer_s.unwrap_or(GIVE_UP))).sum();
+    let Some(records) = first_handoff(plan, cancellation) else { return Ok(false) };
+    // Both links carry data in some kinds; in others the new link has counted all of them.
+    let both_carry = plan.request.kinds.iter().any(|kind| !matches!(kind, Kind::Mbb | Kind::Bbm(_)));
+    let after = |record: &RunRecord| match both_carry {
+        true => late(record.transfer.map_or(GIVE_UP, seconds)),
+        false => (record.queue_delays.len() + record.data_drops.len()) as f64,
+    };
+    let all: f64 = records.iter().map(|record| early + after(record)).sum();
     if all > most as f64 {
         return Err(Refusal::bad(format!(
             "at {}: up to {all:.0} packets are too many; expected at most {most}: {instead}",
@@ -188,4 +192,17 @@ fn bounded(question: &Question, cancellation: &Cancellation, told: Told) -> Resu
         )));
     }
     Ok(true)
+}
+
+/// Each scheme's record of the first handoff; `None` once nobody wants it.
+fn first_handoff(plan: &Plan, cancellation: &Cancellation) -> Option<Vec<RunRecord>> {
+    let groups = plan.groups();
+    let group = groups.first()?.first()?;
+    let goes_on = |_| {
+        if !cancellation.goes_on() {
+            stop();
+        }
+    };
+    let mut records = stoppable(|| records(plan, group, &goes_on)).ok()?;
+    Some(records.swap_remove(0).into_iter().map(|mut handoffs| handoffs.swap_remove(0)).collect())
 }

@@ -14,6 +14,7 @@ use segue_world::access::{LinkDelay, PRESETS, QueueWord, TODAY};
 use segue_world::{
     AccessLink, Address, Kind, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind, SoftWord,
 };
+use std::path::Path;
 
 /// Longest query string, bytes.
 pub const LONGEST_QUERY: usize = 4096;
@@ -192,7 +193,7 @@ impl Words {
             let link = traces.link(text).map_err(|problem| Refusal::bad(format!("{key}: {problem}")))?;
             return limited(key, link);
         }
-        let link = AccessLink::parse(text).map_err(|error| {
+        let link = AccessLink::parse_in(text, Path::new(""), traces.own()).map_err(|error| {
             Refusal::bad(match error {
                 // Without the measured links, of which the message of all commands tells.
                 LinkError::Unknown { presets, hint, .. } => format!(

@@ -4,6 +4,7 @@
 use crate::refusal::quoted;
 use quick_cache::sync::Cache;
 use segue_words::did_you_mean;
+use segue_world::access::LinkNames;
 use segue_world::{AccessLink, LinkError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,13 +21,27 @@ pub struct Traces {
     folder: PathBuf,
     names: Vec<String>,
     left_out: usize,
+    /// Names of links beside those of the presets.
+    own: LinkNames,
     read: Arc<Cache<String, AccessLink>>,
 }
 
 impl Traces {
     /// No file may be named.
     pub fn none() -> Self {
-        Self { folder: PathBuf::new(), names: Vec::new(), left_out: 0, read: Arc::new(Cache::new(KEPT)) }
+        let read = Arc::new(Cache::new(KEPT));
+        Self { folder: PathBuf::new(), names: Vec::new(), left_out: 0, own: LinkNames::default(), read }
+    }
+
+    /// The same, and links may have these names.
+    #[must_use]
+    pub fn with(self, own: LinkNames) -> Self {
+        Self { own, ..self }
+    }
+
+    /// Names that links have beside those of the presets.
+    pub fn own(&self) -> &LinkNames {
+        &self.own
     }
 
     /// The files of this folder, as they are now: no folders in it, no links to elsewhere.
@@ -100,7 +115,8 @@ impl Traces {
                 did_you_mean(unknown, names)
             ));
         }
-        let read = || AccessLink::parse_in(text, &self.folder).map_err(|error: LinkError| error.to_string());
+        let parse = || AccessLink::parse_in(text, &self.folder, &self.own);
+        let read = || parse().map_err(|error: LinkError| error.to_string());
         self.read.get_or_insert_with(text, read)
     }
 }

@@ -497,6 +497,13 @@ fn too_many_packets_are_refused_before_they_are_traced() {
     }
 }
 
+/// A fast link that waits most of the time carries few packets: they are counted, not taken from its rate.
+#[test]
+fn few_packets_of_a_fast_link_are_drawn() {
+    let view = ask("/view/handoff?old=5g&new=5g-mmwave&kind=bbm&at=2s&seed=1");
+    assert_eq!(view.status, 200, "{}", String::from_utf8_lossy(&view.body));
+}
+
 #[test]
 fn a_thinned_comparison_says_so() {
     let view = ask("/view/compare?old=wlan&new=hsdpa&points=5").json();

@@ -224,7 +224,7 @@ impl LinkRecord {
             queue_packets: packets,
         };
         Self {
-            meaning: link.meaning().map(str::to_string),
+            meaning: link.meaning.clone(),
             down: direction(&link.down, &link.delay, link.queue, false),
             up: direction(&link.up, link.up_delay(), link.up_queue.unwrap_or(link.queue), true),
         }

@@ -1,6 +1,7 @@
 //! Questions as results hold them, so that they can be asked again.
 
 use segue_study::{Request, Times};
+use segue_world::access::LinkNames;
 use segue_world::{AccessLink, Definition, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,12 +142,12 @@ impl Handoffs {
         }
     }
 
-    /// The request.
+    /// The request; `names`: those that links have beside the presets'.
     ///
     /// Errors: a link or a time that is none.
-    pub fn request(&self) -> Result<Request, QuestionError> {
+    pub fn request(&self, names: &LinkNames) -> Result<Request, QuestionError> {
         let folder = Path::new(&self.folder);
-        let link = |text: &String| AccessLink::parse_in(text, folder);
+        let link = |text: &String| AccessLink::parse_in(text, folder, names);
         let pairs: Result<Vec<_>, LinkError> =
             self.pairs.iter().map(|[old, new]| Ok((link(old)?, link(new)?))).collect();
         let at: Result<Vec<_>, String> = self.at.iter().map(|word| Times::parse(word)).collect();
@@ -314,7 +315,7 @@ mod tests {
             let question = Handoffs::of(&asked, Path::new(""));
             let text = serde_json::to_string(&question).unwrap();
             let again: Handoffs = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(format!("{:?}", again.request().unwrap()), format!("{asked:?}"));
+            prop_assert_eq!(format!("{:?}", again.request(&LinkNames::default()).unwrap()), format!("{asked:?}"));
         }
     }
 

@@ -13,7 +13,7 @@ use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::planned::{StackWords, check_control, check_key, planned};
 use segue_study::router_words::{check_routers, routers};
 use segue_words::quantity;
-use segue_world::access::parse_rate;
+use segue_world::access::{LinkNames, parse_rate};
 use segue_world::drive::mobility::Drive;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
@@ -47,14 +47,14 @@ const MOST_BLOCKS: usize = 1_000;
 const LONGEST: Nanos = 24 * 3600 * SECOND;
 
 impl DriveFile {
-    /// Reads a file; `None` if it has no `[drive]`.
-    pub fn read(path: &str) -> Result<Option<Self>, FileError> {
-        Self::from_source(Source::read(path, SCENARIO)?)
+    /// Reads a file; `None` if it has no `[drive]`. `names`: those that links have beside the presets'.
+    pub fn read(path: &str, names: &LinkNames) -> Result<Option<Self>, FileError> {
+        Self::from_source(Source::read(path, SCENARIO)?.with(names))
     }
 
     /// Reads text; `path` is for messages, and files named in it start from its folder.
     pub fn parse(text: &str, path: &str) -> Result<Option<Self>, FileError> {
-        Self::from_source(Source { path: path.into(), text: text.into(), expected: SCENARIO })
+        Self::from_source(Source::of(path, text, SCENARIO))
     }
 
     fn from_source(source: Source) -> Result<Option<Self>, FileError> {
@@ -336,7 +336,8 @@ impl DriveFile {
             return of.iter().map(drive).collect();
         }
         if let Some(file) = &words.file {
-            let drive = Drive::read(&folder.join(file.get_ref())).map_err(|e| self.bad(file.span(), e))?;
+            let drive = Drive::read(&folder.join(file.get_ref()), &self.source.names)
+                .map_err(|e| self.bad(file.span(), e))?;
             return Ok(vec![(file.get_ref().clone(), Arc::new(drive))]);
         }
         let length = match &words.length {
@@ -344,13 +345,8 @@ impl DriveFile {
             None => return Err(self.bad(whole, "drive: `length` is missing; expected a time such as 1800s")),
         };
         if let Some(links) = &words.links {
-            let parsed: Result<Vec<AccessLink>, _> = links
-                .values
-                .iter()
-                .map(|link| {
-                    AccessLink::parse_in(link.get_ref(), folder).map_err(|e| self.bad(link.span(), e))
-                })
-                .collect();
+            let parsed: Result<Vec<AccessLink>, _> =
+                links.values.iter().map(|link| self.source.link(link)).collect();
             let or = |word: &Option<Spanned<String>>, what, or: Nanos| {
                 word.as_ref().map_or(Ok(or), |word| self.time(what, word))
             };

@@ -5,10 +5,11 @@ use crate::lab::LabFile;
 use crate::place::{FileError, Source};
 use crate::scenario::Scenario;
 use crate::sweep::Sweep;
+use segue_world::access::LinkNames;
 
-/// Reads a laboratory's plan. A scenario, a sweep or a drive is told what it is.
-pub fn plan(path: &str) -> Result<LabFile, FileError> {
-    LabFile::read(path).map_err(|error| match &error {
+/// Reads a laboratory's plan, where links have these names, too. A scenario, a sweep or a drive is told what it is.
+pub fn plan(path: &str, names: &LinkNames) -> Result<LabFile, FileError> {
+    LabFile::read(path, names).map_err(|error| match &error {
         FileError::Content { .. } => recognised(path).unwrap_or(error),
         FileError::Unreadable { .. } => error,
     })

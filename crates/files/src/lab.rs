@@ -10,11 +10,11 @@ use segue_study::lab_plan::{Conditions, LabPlan, LabSender, LabSenderKind, WIRED
 use segue_study::times::time;
 use segue_words::lab::{self, Dead, Family, Gateway, Load, Program};
 use segue_words::quantity;
+use segue_world::access::LinkNames;
 use segue_world::{AccessLink, Kind, KindWord, Nanos, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::path::Path;
 use toml::Spanned;
 
 /// A laboratory of real senders over one change of links.
@@ -106,14 +106,14 @@ pub struct LabFile {
 }
 
 impl LabFile {
-    /// Reads a file.
-    pub fn read(path: &str) -> Result<Self, FileError> {
-        Self::from_source(Source::read(path, PLAN)?)
+    /// Reads a file. `names`: those that links have beside the presets'.
+    pub fn read(path: &str, names: &LinkNames) -> Result<Self, FileError> {
+        Self::from_source(Source::read(path, PLAN)?.with(names))
     }
 
     /// Reads text; `path` is for messages, and the paths of traces start from its folder.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
-        Self::from_source(Source { path: path.into(), text: text.into(), expected: PLAN })
+        Self::from_source(Source::of(path, text, PLAN))
     }
 
     fn from_source(source: Source) -> Result<Self, FileError> {
@@ -313,13 +313,7 @@ impl LabFile {
     }
 
     fn link(&self, word: &Spanned<String>) -> Result<AccessLink, FileError> {
-        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
-        let link = AccessLink::parse_in(word.get_ref(), folder);
-        let mut link = link.map_err(|error| self.at(word, error.to_string()))?;
-        if link.features.iter().any(|way| way.ecn) {
-            let problem = "`ecn` marks packets, but the laboratory's senders do not use ECN; expected the link without it";
-            return Err(self.at(word, format!("link `{}`: {problem}", link.text)));
-        }
+        let mut link = self.source.link(word)?;
         if self.words.queue.is_some() {
             link.queue = self.number("queue", &self.words.queue, 1, 1..=100_000)?;
         }

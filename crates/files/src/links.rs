@@ -2,6 +2,7 @@
 //! Each line of its `[links]` is `NAME = "LINK"` (docs/reference/links.md).
 
 use crate::place::{FileError, Source};
+use segue_world::access::LinkNames;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -20,31 +21,31 @@ pub fn place() -> Option<PathBuf> {
     Some(dirs::config_dir()?.join("segue/links.toml"))
 }
 
-/// Reads the file, if it is there, and gives its links their names for the rest of the process.
+/// The names that the file gives, if it is there.
 ///
 /// Errors: the file cannot be read, or it names something that is no link.
-pub fn name_own_links() -> Result<(), FileError> {
-    let Some(path) = place() else { return Ok(()) };
+pub fn own_links() -> Result<LinkNames, FileError> {
+    let Some(path) = place() else { return Ok(LinkNames::default()) };
     let name = path.to_string_lossy();
     let expected = "links in TOML (docs/reference/links.md)";
     // A link that leads nowhere is there all the same.
     match (std::fs::symlink_metadata(&path), std::fs::metadata(&path)) {
-        (Err(error), _) if error.kind() == ErrorKind::NotFound => Ok(()),
+        (Err(error), _) if error.kind() == ErrorKind::NotFound => Ok(LinkNames::default()),
         (Ok(_), Ok(found)) if !found.is_file() && !found.is_dir() => {
             let problem = "it is not a file".to_string();
             Err(FileError::Unreadable { path: name.into_owned(), problem, expected })
         }
-        _ => name_links_of(&Source::read(&name, expected)?),
+        _ => names_of(&Source::read(&name, expected)?),
     }
 }
 
-fn name_links_of(source: &Source) -> Result<(), FileError> {
+fn names_of(source: &Source) -> Result<LinkNames, FileError> {
     let Links { links } = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
     // In the order of the file: where two have one name, the later one is wrong.
     let mut links: Vec<_> = links.into_iter().collect();
     links.sort_by_key(|(name, _)| name.span().start);
     let own = links.iter().map(|(name, link)| (name.get_ref().clone(), link.get_ref().clone())).collect();
-    segue_world::access::name_links(own).map_err(|error| {
+    LinkNames::of(own).map_err(|error| {
         let (name, link) = &links[error.index];
         let span = if error.of_name { name.span() } else { link.span() };
         source.at(span, error.problem.to_string())
@@ -72,8 +73,8 @@ mod tests {
             ("[links]\na = 1", "line 2, column 5"),
             ("[lnks]\n", "line 1, column 2: unknown key `lnks`"),
         ] {
-            let source = Source { path: "links.toml".into(), text: text.into(), expected: "links in TOML" };
-            let message = name_links_of(&source).unwrap_err().to_string();
+            let source = Source::of("links.toml", text, "links in TOML");
+            let message = names_of(&source).unwrap_err().to_string();
             assert!(message.contains(part) && message.contains("expected"), "{text}: {message}");
             assert_eq!(message.lines().count(), 1, "{message}");
         }

@@ -1,8 +1,11 @@
 //! Where in a file something is wrong, and what, in one line.
 
 use segue_words::text;
+use segue_world::AccessLink;
+use segue_world::access::LinkNames;
 use std::ops::Range;
 use std::path::Path;
+use toml::Spanned;
 
 /// A file cannot be read or carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,13 +40,15 @@ const LARGEST_MIB: u64 = 4;
 /// Kind of files of comparisons, sweeps and drives, for messages.
 pub(crate) const SCENARIO: &str = "a scenario in TOML (segue run --schema)";
 
-/// A file's name and text.
+/// A file's name and text, and what names its links may have.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
     /// Kind of the file, for messages.
     pub(crate) expected: &'static str,
+    /// Names of links beside those of the presets.
+    pub(crate) names: LinkNames,
 }
 
 impl Source {
@@ -51,7 +56,24 @@ impl Source {
         let text = text::read(Path::new(path), LARGEST_MIB);
         let text =
             text.map_err(|problem| FileError::Unreadable { path: path.to_string(), problem, expected })?;
-        Ok(Self { path: path.to_string(), text, expected })
+        Ok(Self { path: path.to_string(), text, expected, names: LinkNames::default() })
+    }
+
+    /// Text that was read elsewhere.
+    pub(crate) fn of(path: &str, text: &str, expected: &'static str) -> Self {
+        Self { path: path.into(), text: text.into(), expected, names: LinkNames::default() }
+    }
+
+    /// The same file where links have these names, too.
+    pub(crate) fn with(self, names: &LinkNames) -> Self {
+        Self { names: names.clone(), ..self }
+    }
+
+    /// A link of the file. The paths of its traces start from the file's folder.
+    pub(crate) fn link(&self, text: &Spanned<String>) -> Result<AccessLink, FileError> {
+        let folder = Path::new(&self.path).parent().unwrap_or(Path::new(""));
+        AccessLink::parse_in(text.get_ref(), folder, &self.names)
+            .map_err(|error| self.at(text.span(), error.to_string()))
     }
 
     /// A problem at the beginning of `span`.

@@ -26,6 +26,7 @@ use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
 use segue_study::presentation::{Chart, Presentation, Scale};
 use segue_study::request::Plan;
+use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
 pub use shown::OneOf;
@@ -263,14 +264,14 @@ pub struct ScenarioFile {
 }
 
 impl ScenarioFile {
-    /// Reads a file.
-    pub fn read(path: &str) -> Result<Self, FileError> {
-        Self::from_source(Source::read(path, SCENARIO)?)
+    /// Reads a file. `names`: those that links have beside the presets'.
+    pub fn read(path: &str, names: &LinkNames) -> Result<Self, FileError> {
+        Self::from_source(Source::read(path, SCENARIO)?.with(names))
     }
 
     /// Reads text; `path` is for messages, and the paths of traces start from its folder.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
-        Self::from_source(Source { path: path.into(), text: text.into(), expected: SCENARIO })
+        Self::from_source(Source::of(path, text, SCENARIO))
     }
 
     fn from_source(source: Source) -> Result<Self, FileError> {

@@ -6,6 +6,7 @@ use crate::place::{FileError, Source};
 use crate::scenario::{LinkWords, OneOf, Scenario, ScenarioFile, SettingWord, Several, without_null};
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
+use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -122,14 +123,20 @@ pub struct SweepFile {
 }
 
 impl SweepFile {
-    /// Reads a file.
-    pub fn read(path: &str) -> Result<Self, FileError> {
-        Self::from_source(Source::read(path, SWEEP)?)
+    /// Reads a file. `names`: those that links have beside the presets'.
+    pub fn read(path: &str, names: &LinkNames) -> Result<Self, FileError> {
+        Self::from_source(Source::read(path, SWEEP)?.with(names))
     }
 
     /// Reads text; `path` is for messages, and the paths of traces start from its folder.
     pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
-        Self::from_source(Source { path: path.into(), text: text.into(), expected: SWEEP })
+        Self::from_source(Source::of(path, text, SWEEP))
+    }
+
+    /// The same where links have these names, too.
+    #[must_use]
+    pub fn with(self, names: &LinkNames) -> Self {
+        Self { source: self.source.with(names), ..self }
     }
 
     fn from_source(source: Source) -> Result<Self, FileError> {
@@ -392,7 +399,7 @@ mod tests {
         assert!(error.contains("more than 100000 series"), "{error}");
         let error = SweepFile::parse("old =", "s.toml").unwrap_err().to_string();
         assert!(error.contains("s.toml, line 1, column 6"), "{error}");
-        let error = SweepFile::read("nowhere.toml").unwrap_err().to_string();
+        let error = SweepFile::read("nowhere.toml", &LinkNames::default()).unwrap_err().to_string();
         assert!(error.contains("there is no such file; expected a sweep in TOML"), "{error}");
     }
 }

@@ -166,7 +166,7 @@ impl Exhibit<'_> {
         }
     }
 
-    /// How many claims hold on other benches, beside those that hold on this one.
+    /// How many claims hold on other benches, beside those that hold on this one; or how to ask.
     fn benches(&self) -> Markup {
         let holds = |verdict: Verdict| verdict == Verdict::Holds;
         let benches = self.claims.first().map_or(0, |judged| judged.beside.len());
@@ -202,6 +202,13 @@ impl Exhibit<'_> {
                         }
                     }
                 } }
+            } @else if !self.paper.sensitivity.is_empty() {
+                p.lead {
+                    code.command { "segue reproduce " (self.paper.id) " --sensitivity" }
+                    " also judges every claim on other benches: "
+                    (self.paper.sensitivity.iter().map(|bench| bench.name.as_str()).collect::<Vec<_>>().join(", "))
+                    "."
+                }
             }
         }
     }

@@ -11,8 +11,8 @@ use super::Error;
 use super::Nanos;
 use super::access_link::AccessLink;
 use super::host::MTU;
-use super::packet::Packet;
-use super::path::{Direction, Fate, Path, Sink, Switch, Which};
+use super::packet::{self, Packet};
+use super::path::{Content, Direction, Fate, Path, Sink, Switch, Which};
 use super::punctual::{Punctual, Rank};
 use super::unheard::{Losing, Unheard};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -20,7 +20,9 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeSpec;
 use nix::sys::time::TimeValLike;
+use std::collections::HashMap;
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -126,6 +128,7 @@ impl Emulator {
             inbox,
             shared: Arc::clone(&shared),
             losing: None,
+            flows: HashMap::new(),
         };
         let thread = std::thread::Builder::new()
             .name("segue-link".into())
@@ -204,6 +207,8 @@ struct Worker {
     inbox: Receiver<Command>,
     shared: Arc<Shared>,
     losing: Option<Box<Losing>>,
+    /// Numbers of the flows, by source and destination, from 1.
+    flows: HashMap<[SocketAddr; 2], u16>,
 }
 
 /// The path's packets, each by its place in the record.
@@ -230,6 +235,10 @@ impl Outcome {
 impl Sink for Outcome {
     fn queued(&mut self, packet: usize, link: Which, arrival: Nanos, departure: Nanos) {
         self.packets[packet].queued = Some((link, arrival, departure));
+    }
+
+    fn marked(&mut self, packet: usize) {
+        packet::mark(&mut self.octets[packet]);
     }
 
     fn ended(&mut self, direction: Direction, packet: usize, fate: Fate) {
@@ -331,8 +340,8 @@ impl Worker {
                 let _ =
                     self.shared.first_bulk.compare_exchange(0, now + 1, Ordering::AcqRel, Ordering::Relaxed);
             }
-            let bytes = octets.len() as u32;
             let packet = Packet::new(direction, now, &octets);
+            let (bytes, flow, ecn) = (octets.len() as u32, self.flow(&packet), packet::ecn(&octets));
             let lost = self.losing.as_mut().is_some_and(|losing| losing.loses(&packet));
             let outcome = self.path.sink();
             let number = outcome.packets.len();
@@ -341,10 +350,17 @@ impl Worker {
             if lost {
                 outcome.ended(direction, number, Fate::Lost(now));
             } else {
-                self.path.enter_by(by, direction, number, bytes);
+                self.path.enter_by(by, direction, number, Content { bytes, flow, ecn });
             }
         }
         Ok(())
+    }
+
+    /// The number of a packet's flow; 0 of what is no TCP. No two share a queue until they are 65,536.
+    fn flow(&mut self, packet: &Packet) -> u16 {
+        let Some(segment) = packet.segment() else { return 0 };
+        let next = (self.flows.len() as u16).wrapping_add(1);
+        *self.flows.entry([segment.source, segment.destination]).or_insert(next)
     }
 
     /// Hands over what is due.

@@ -75,12 +75,11 @@ impl Role {
 /// * `tcp_wmem`, `tcp_rmem`: middle values of 1 MiB, so that a program which waits for the processor neither starves
 ///   the sender nor closes the window. The emulated links' bandwidth-delay products are far below.
 /// * `rp_filter`: a packet that was on the old link when the mobile's route moved is heard all the same.
-const SETTINGS: [(&str, &str); 19] = [
+const SETTINGS: [(&str, &str); 18] = [
     ("ipv4/tcp_timestamps", "1"),
     ("ipv4/tcp_sack", "1"),
     ("ipv4/tcp_dsack", "1"),
     ("ipv4/tcp_window_scaling", "1"),
-    ("ipv4/tcp_ecn", "2"),
     ("ipv4/tcp_frto", "2"),
     ("ipv4/tcp_recovery", "1"),
     ("ipv4/tcp_early_retrans", "3"),
@@ -116,6 +115,8 @@ pub struct SenderSettings<'a> {
     pub congestion_control: Option<&'a str>,
     /// `tcp_rto_max_ms`; `None`: the kernel's.
     pub rto_max_ms: Option<u32>,
+    /// Whether it asks for ECN (`tcp_ecn`); else it agrees where it is asked, as kernels do.
+    pub ecn: bool,
 }
 
 impl SenderSettings<'_> {
@@ -124,6 +125,7 @@ impl SenderSettings<'_> {
         for (name, value) in SETTINGS {
             set(name, value)?;
         }
+        set("ipv4/tcp_ecn", if self.ecn { "1" } else { "2" })?;
         if let Some(ms) = self.rto_max_ms {
             if !sysctl("ipv4/tcp_rto_max_ms").exists() {
                 return Err(Error::OldKernel { sysctl: "net.ipv4.tcp_rto_max_ms".into(), since: "6.15" });
@@ -155,10 +157,10 @@ impl Host {
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn mobile() -> Result<(Self, [SyncDevice; 2], Uplinks), Error> {
+    pub fn mobile(settings: &SenderSettings<'_>) -> Result<(Self, [SyncDevice; 2], Uplinks), Error> {
         let namespace = Namespace::create()?;
         let (devices, uplinks) = namespace.within(|| {
-            SenderSettings::default().apply()?;
+            settings.apply()?;
             let netlink = Netlink::open()?;
             netlink.up(LOOPBACK, None)?;
             for family in [Family::Ipv4, Family::Ipv6] {

@@ -69,15 +69,17 @@ impl Laboratory {
         }
         let settings = match sender {
             SenderKind::Builtin { congestion_control, rto_max_ms, .. } => {
-                SenderSettings { congestion_control: Some(congestion_control), rto_max_ms: *rto_max_ms }
+                let congestion_control = Some(congestion_control.as_str());
+                SenderSettings { congestion_control, rto_max_ms: *rto_max_ms, ecn: plan.ecn }
             }
-            SenderKind::Aware { .. } => SenderSettings::default(),
+            SenderKind::Aware { .. } => SenderSettings { ecn: plan.ecn, ..SenderSettings::default() },
         };
         let (server, at_server) = match plan.gateway {
             Gateway::None => Host::server(&settings)?,
             Gateway::Nat => gateway::server(&settings)?,
         };
-        let (mobile, at_mobile, uplinks) = Host::mobile()?;
+        let (mobile, at_mobile, uplinks) =
+            Host::mobile(&SenderSettings { ecn: plan.ecn, ..SenderSettings::default() })?;
         let (server, mobile) = (Arc::new(server), Arc::new(mobile));
         let cgroups = Cgroups::create()?;
         let folder = tempfile::Builder::new()

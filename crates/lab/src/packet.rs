@@ -3,6 +3,7 @@
 use super::Nanos;
 use super::path::{Direction, Fate, Which};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use segue_netsim::Codepoint;
 use segue_policy::wire::{Report, ReportType};
 use std::net::{IpAddr, SocketAddr};
 
@@ -136,10 +137,41 @@ impl Packet {
     }
 }
 
+/// The ECN field of an IP packet (RFC 3168, 5).
+pub(super) fn ecn(octets: &[u8]) -> Codepoint {
+    let field = match octets {
+        [first, second, ..] if first >> 4 == 4 => second & 3,
+        [first, second, ..] if first >> 4 == 6 => second >> 4 & 3,
+        _ => 0,
+    };
+    match field {
+        0 => Codepoint::NotEct,
+        3 => Codepoint::Ce,
+        _ => Codepoint::Ect,
+    }
+}
+
+/// Marks an IP packet: CE. The checksum of IPv4's header follows (RFC 1624, equation 3).
+pub(super) fn mark(octets: &mut [u8]) {
+    match octets {
+        [first, second, _, _, _, _, _, _, _, _, high, low, ..] if *first >> 4 == 4 => {
+            let before = u16::from_be_bytes([*first, *second]);
+            *second |= 3;
+            let after = u16::from_be_bytes([*first, *second]);
+            let sum = u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before) + u32::from(after);
+            let sum = (sum & 0xffff) + (sum >> 16);
+            let sum = (sum & 0xffff) + (sum >> 16);
+            [*high, *low] = (!(sum as u16)).to_be_bytes();
+        }
+        [first, second, ..] if *first >> 4 == 6 => *second |= 0x30,
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use etherparse::PacketBuilder;
+    use etherparse::{Ipv4Header, PacketBuilder};
 
     #[test]
     fn headers_of_both_families_are_read_with_the_payload_s_length() {
@@ -160,6 +192,33 @@ mod tests {
         PacketBuilder::ipv6([1; 16], [2; 16], 64).tcp(1, 2, 3, 4).syn().write(&mut six, &[]).unwrap();
         let segment = Packet::new(Direction::Up, 5, &six).segment().unwrap();
         assert_eq!((segment.payload, segment.syn, segment.destination.port()), (0, true, 2));
+    }
+
+    /// A marked packet has the checksum that a router computes anew.
+    #[test]
+    fn a_mark_keeps_the_checksum_right() {
+        for (identification, field) in [(0_u16, 1), (0xffff, 2), (0x1234, 2), (0xe8a1, 1)] {
+            let mut octets = Vec::new();
+            let mut header =
+                Ipv4Header::new(20, 64, etherparse::IpNumber::TCP, [192, 0, 2, 1], [192, 0, 2, 2])
+                    .expect("a header");
+            header.identification = identification;
+            header.ecn = etherparse::IpEcn::try_new(field).expect("a field");
+            header.header_checksum = header.calc_header_checksum();
+            header.write(&mut octets).expect("room");
+            assert_eq!(ecn(&octets), Codepoint::Ect);
+            mark(&mut octets);
+            assert_eq!(ecn(&octets), Codepoint::Ce);
+            let (marked, _) = Ipv4Header::from_slice(&octets).expect("a header");
+            assert_eq!(marked.header_checksum, marked.calc_header_checksum(), "{identification:x}");
+        }
+        let mut six = Vec::new();
+        PacketBuilder::ipv6([1; 16], [2; 16], 64).tcp(1, 2, 3, 4).write(&mut six, &[]).unwrap();
+        assert_eq!(ecn(&six), Codepoint::NotEct);
+        six[1] |= 0x20;
+        assert_eq!(ecn(&six), Codepoint::Ect);
+        mark(&mut six);
+        assert_eq!((ecn(&six), six[0], six[1]), (Codepoint::Ce, 0x60, 0x30));
     }
 
     #[test]

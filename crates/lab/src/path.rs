@@ -7,8 +7,8 @@
 use super::Nanos;
 use super::access_link::AccessLink;
 use segue_netsim::{
-    Delay, LinkConfig, LinkId, LossCause, Net, Node, NodeId, Observer, PacketId, Passage, Payload, Rate,
-    Service, Sim, TimerId,
+    Codepoint, Delay, LinkConfig, LinkId, LossCause, Net, Node, NodeId, Observer, PacketId, Passage, Payload,
+    Rate, Service, Sim, TimerId,
 };
 use std::collections::VecDeque;
 
@@ -82,26 +82,53 @@ const WIRED_RATE: u64 = 100_000_000;
 pub trait Sink: Clone {
     /// `packet` has come to the queue of an access link and will, if nothing breaks, depart then.
     fn queued(&mut self, packet: usize, link: Which, arrival: Nanos, departure: Nanos);
+    /// A queue of an access link has marked `packet`, which has not ended yet.
+    fn marked(&mut self, _packet: usize) {}
     /// The end of `packet`.
     fn ended(&mut self, direction: Direction, packet: usize, fate: Fate);
 }
 
 /// A packet as links know it.
 #[derive(Clone, Copy, Debug)]
+pub struct Content {
+    /// Octets of the IP packet.
+    pub bytes: u32,
+    /// Its flow, for queues that tell flows apart.
+    pub flow: u16,
+    /// Its field of ECN.
+    pub ecn: Codepoint,
+}
+
+/// A packet of the only flow, which does not understand marks.
+impl From<u32> for Content {
+    fn from(bytes: u32) -> Self {
+        Self { bytes, flow: 0, ecn: Codepoint::NotEct }
+    }
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
 struct Carried {
     /// By which its owner knows it.
     number: usize,
-    bytes: u32,
+    content: Content,
 }
 
 impl Payload for Carried {
     fn size(&self) -> u32 {
-        self.bytes
+        self.content.bytes
     }
 
-    /// The emulator does not tell flows apart.
     fn flow(&self) -> u16 {
-        0
+        self.content.flow
+    }
+
+    fn ecn(&self) -> Codepoint {
+        self.content.ecn
+    }
+
+    fn mark(&mut self) {
+        self.content.ecn = Codepoint::Ce;
     }
 }
 
@@ -197,8 +224,11 @@ impl<S: Sink> Node<Carried, Watch<S>> for Junction {
         match next {
             Some(next) => net.send(next, packet),
             None => {
-                let number = net.packets[packet].number;
+                let Carried { number, content } = net.packets[packet];
                 net.packets.remove(packet);
+                if content.ecn == Codepoint::Ce {
+                    net.observer.0.marked(number);
+                }
                 net.observer.0.ended(place(link).0, number, fate);
             }
         }
@@ -248,20 +278,26 @@ impl<S: Sink> Path<S> {
     }
 
     /// A packet of a host enters, at the time that the path has been [advanced](Self::advance) to.
-    pub fn enter(&mut self, direction: Direction, number: usize, bytes: u32) {
-        self.enter_by(None, direction, number, bytes);
+    pub fn enter(&mut self, direction: Direction, number: usize, content: impl Into<Content>) {
+        self.enter_by(None, direction, number, content);
     }
 
     /// The same, by the mobile's device of this link. That of a link which it has left without a break still carries
     /// what leaves by it; all else takes the link that carries.
-    pub fn enter_by(&mut self, by: Option<Which>, direction: Direction, number: usize, bytes: u32) {
+    pub fn enter_by(
+        &mut self,
+        by: Option<Which>,
+        direction: Direction,
+        number: usize,
+        content: impl Into<Content>,
+    ) {
         let left = self.left;
         let Sim { net, nodes } = &mut self.sim;
         let now = net.now();
         let over_left = by.filter(|_| direction == Direction::Up).filter(|by| left == Some(*by));
         let over_left = over_left.map(|link| id(direction, Hop::Access(link)));
         match over_left.or_else(|| nodes[0].first(direction)) {
-            Some(link) => net.inject(link, Carried { number, bytes }),
+            Some(link) => net.inject(link, Carried { number, content: content.into() }),
             None => net.observer.0.ended(direction, number, Fate::Disconnected(now)),
         }
     }

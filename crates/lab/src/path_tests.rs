@@ -1,15 +1,18 @@
 //! The path, on hand-made times.
 
 use super::access_link::AccessLink;
-use super::path::{Direction, Fate, Path, Sink, Switch, Which};
+use super::path::{Content, Direction, Fate, Path, Sink, Switch, Which};
 use super::{MS, Nanos};
 use segue_netsim::loss::LossModel;
-use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Service};
+use segue_netsim::queue::codel::{Codel, CodelConfig};
+use segue_netsim::queue::fq_codel::{FqCodel, FqCodelConfig};
+use segue_netsim::{CapacityTrace, Codepoint, Delay, DelayTrace, LinkConfig, Service};
 
 #[derive(Clone, Default)]
 struct Seen {
     ended: Vec<(usize, Fate)>,
     queued: Vec<(usize, Which)>,
+    marked: Vec<usize>,
     /// Arrivals at an access link, and departures.
     times: Vec<(Nanos, Nanos)>,
 }
@@ -18,6 +21,9 @@ impl Sink for Seen {
     fn queued(&mut self, packet: usize, link: Which, arrival: Nanos, departure: Nanos) {
         self.queued.push((packet, link));
         self.times.push((arrival, departure));
+    }
+    fn marked(&mut self, packet: usize) {
+        self.marked.push(packet);
     }
     fn ended(&mut self, _direction: Direction, packet: usize, fate: Fate) {
         self.ended.push((packet, fate));
@@ -299,6 +305,46 @@ fn a_measured_link_carries_at_its_opportunities() {
     assert_eq!(
         seen.ended.iter().map(|&(_, fate)| fate).collect::<Vec<_>>(),
         [17, 27, 107, 117].map(|ms| Fate::Delivered(ms * MS))
+    );
+}
+
+/// Full packets of 10 ms each that come at once, by flow, over one link alone; all that happened within a second.
+fn at_once(way: LinkConfig, flows: &[u16], ecn: Codepoint) -> Seen {
+    let old = AccessLink { down: way.clone(), up: way };
+    let mut path = path(&old, &old, 0);
+    for (number, &flow) in flows.iter().enumerate() {
+        path.enter(Direction::Down, number, Content { bytes: 1500, flow, ecn });
+    }
+    path.advance(1000 * MS);
+    path.sink().clone()
+}
+
+fn slow() -> LinkConfig {
+    let AccessLink { down, .. } = link(1200, 1, 100);
+    down
+}
+
+/// A turn has 1514 bytes: two packets of the first flow, the second one on credit, and then the other flow.
+#[test]
+fn a_queue_tells_flows_apart() {
+    let way = slow().managed(FqCodel::new(FqCodelConfig::default()));
+    let seen = at_once(way, &[1, 1, 1, 1, 1, 2], Codepoint::NotEct);
+    let order: Vec<usize> = seen.ended.iter().map(|&(packet, _)| packet).collect();
+    assert_eq!(order, [0, 1, 5, 2, 3, 4]);
+}
+
+/// Packet k leaves at 10k ms. CoDel acts 100 ms after the first that waited, and 100 ms after that.
+#[test]
+fn a_queue_marks_what_understands_marks() {
+    let way = || slow().managed(Codel::new(CodelConfig { ecn: true, ..CodelConfig::default() }));
+    let seen = at_once(way(), &[0; 30], Codepoint::Ect);
+    assert_eq!(seen.marked, [11, 21]);
+    assert!(seen.ended.iter().all(|(_, fate)| matches!(fate, Fate::Delivered(_))));
+    let seen = at_once(way(), &[0; 30], Codepoint::NotEct);
+    assert!(
+        seen.marked.is_empty() && seen.ended.contains(&(11, Fate::Dropped(110 * MS))),
+        "{:?}",
+        seen.ended
     );
 }
 

@@ -56,6 +56,8 @@ pub struct Plan {
     pub told_rate: f64,
     /// Whether the laboratory's test sender tells of handoffs at all.
     pub notices: bool,
+    /// Whether senders ask for ECN.
+    pub ecn: bool,
     /// Whether records keep their packets, for captures.
     pub packets: bool,
 }
@@ -94,6 +96,7 @@ impl Plan {
             wired: Duration::ZERO,
             told_rate: 1.0,
             notices: true,
+            ecn: false,
             packets: false,
         }
     }

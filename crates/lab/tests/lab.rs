@@ -10,9 +10,11 @@ use segue_agent::netlink::{MAIN_TABLE, Watcher};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::access_link::AccessLink;
 use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
-use segue_lab::path::Which;
+use segue_lab::packet::Packet;
+use segue_lab::path::{Direction, Fate, Which};
 use segue_lab::{Error, Family, Kind, Laboratory, NoticeBy, Plan, Program, RunRecord, Segue, SenderKind};
 use segue_lab::{cgroup, run, run_with, sweep};
+use segue_netsim::queue::codel::{Codel, CodelConfig};
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::fs;
@@ -145,6 +147,43 @@ fn make_before_break_drops_on_the_slower_link() {
         assert_eq!(records[0].programs.congestion_control.as_deref(), Some("cubic"));
         assert!(records[0].after.data_drops > 3, "{:?}", records[0].after);
         assert_eq!(records[0].after.lost_in_disconnection, 0);
+    });
+}
+
+/// The fields of ECN: that of the IPv4 header, and whether the TCP header echoes a mark (RFC 3168, 6.1).
+fn ecn_and_echo(head: &[u8]) -> (u8, bool) {
+    let tcp = usize::from(head[0] & 15) * 4;
+    (head[1] & 3, head[tcp + 13] & 0x40 != 0)
+}
+
+/// Where a link marks, senders ask for ECN, and what the emulator marks is echoed. So it drops nothing that it can mark.
+#[test]
+#[ignore = "needs lab"]
+fn a_mark_is_heard() {
+    in_laboratory(|| {
+        let codel = |ecn| {
+            let mut access = link(3200, 20, None);
+            access.down = access.down.managed(Codel::new(CodelConfig { ecn, ..CodelConfig::default() }));
+            access
+        };
+        for ecn in [true, false] {
+            let mut plan = short(&codel(ecn), &["cubic"]);
+            (plan.ecn, plan.packets) = (ecn, true);
+            let record = &records(&plan)[0];
+            let sent = |way| record.packets.iter().filter(move |packet| packet.direction == way);
+            let data = sent(Direction::Down).filter(|packet| packet.length > 1000);
+            let (can_be_marked, others): (Vec<_>, Vec<_>) =
+                data.partition(|packet| ecn_and_echo(packet.head()).0 == 2);
+            // The SYN asks with the same bits.
+            let acks = sent(Direction::Up).filter(|packet| packet.segment().is_some_and(|one| !one.syn));
+            let echoes = acks.filter(|packet| ecn_and_echo(packet.head()).1).count();
+            let drops = |packets: &[&Packet]| {
+                packets.iter().filter(|packet| matches!(packet.fate, Fate::Dropped(_))).count()
+            };
+            assert_eq!((can_be_marked.len() > 100, echoes > 0), (ecn, ecn), "{echoes}");
+            assert_eq!(drops(&can_be_marked), 0);
+            assert!(ecn || drops(&others) > 0, "CoDel drops what it cannot mark");
+        }
     });
 }
 

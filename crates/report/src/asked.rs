@@ -40,7 +40,7 @@ fn link(link: &AccessLink) -> String {
         }
     };
     // A preset of today says nothing of what it is.
-    let meaning = link.meaning().map(|meaning| format!(" ({meaning})")).unwrap_or_default();
+    let meaning = link.meaning.as_ref().map(|meaning| format!(" ({meaning})")).unwrap_or_default();
     format!("{}{meaning}: {rate}, {delay}, {queue}", link.text)
 }
 

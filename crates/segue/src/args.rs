@@ -8,6 +8,7 @@ use segue_study::request::PACKETS;
 use segue_study::times::time;
 use segue_words::quantity;
 use segue_words::{Choice, did_you_mean};
+use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, Nanos, NoticeWord, SoftWord};
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -114,6 +115,9 @@ pub struct BenchArgs {
     /// Seed of start times and clock phases; ns-2's reference has 1
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// Heading of the options that say what is written and where.
@@ -208,6 +212,9 @@ pub struct RunArgs {
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// Reads KEY=VALUE. Keys and values are words of ours; a size such as 100kB stands in results as it is written.

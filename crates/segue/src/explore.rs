@@ -3,6 +3,7 @@
 use crate::{Failure, print};
 use clap::Args;
 use segue_explorer::{Explorer, Traces};
+use segue_world::access::LinkNames;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -18,6 +19,9 @@ pub struct ExploreArgs {
     /// Folder of measured links in mahimahi's format, which the page then offers
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// Runs the command; answers tell this version of the program.
@@ -42,7 +46,7 @@ pub fn run(args: &ExploreArgs, program: &'static str) -> Result<(), Failure> {
         )]);
     }
     let wanted = SocketAddr::new(args.listen, args.port);
-    let explorer = Explorer::bind(wanted, program, traces).map_err(|error| {
+    let explorer = Explorer::bind(wanted, program, traces.with(args.names.clone())).map_err(|error| {
         Failure::User(format!(
             "cannot listen at {wanted}: {}; expected a free port (--port 0 takes any) of an address of this machine",
             error.kind()

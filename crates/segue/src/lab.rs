@@ -11,6 +11,7 @@ use segue_export::{Lab, Origin, Provenance, file_name, live_csv, live_json};
 use segue_files::kind;
 use segue_report::live_page;
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRuns};
+use segue_world::access::LinkNames;
 use segue_world::{Kind, SECOND};
 use std::time::Duration;
 
@@ -60,11 +61,14 @@ pub struct LabRunArgs {
     /// Number of laboratories at once
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// `segue lab run`.
 pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
-    let file = kind::plan(&args.plan).map_err(Failure::user)?;
+    let file = kind::plan(&args.plan, &args.names).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
     lab_senders::leave_out(&mut plan)?;
     let folder = Folder { option: "--pcap", path: &args.pcap, names: capture_names(&plan) };

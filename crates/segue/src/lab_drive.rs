@@ -13,6 +13,7 @@ use segue_study::numbers::{kilobytes, time};
 use segue_study::{DriveRow, LabDrive};
 use segue_words::lab::Load;
 use segue_world::Kind;
+use segue_world::access::LinkNames;
 
 /// `segue lab drive`.
 #[derive(Debug, Args)]
@@ -28,11 +29,14 @@ pub struct LabDriveArgs {
     /// Number of laboratories at once
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// `segue lab drive`.
 pub fn run(args: &LabDriveArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
-    let file = kind::plan(&args.plan).map_err(Failure::user)?;
+    let file = kind::plan(&args.plan, &args.names).map_err(Failure::user)?;
     let mut plan = file.drive(args.runs).map_err(Failure::user)?;
     lab_senders::leave_out(&mut plan.plan)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;

@@ -130,6 +130,7 @@ fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failur
     asked.wired = Duration::from_nanos(plan.wired);
     asked.packets = how.keep_packets;
     asked.told_rate = plan.told_rate;
+    asked.ecn = plan.ecn();
     asked.end = this_program(&["lab-end"]);
     let Conditions { dead, gateway, lost_icmp, lost_messages } = plan.conditions;
     (asked.dead, asked.gateway) = (dead, gateway);

@@ -95,6 +95,7 @@ pub fn leave_out(plan: &mut LabPlan) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use segue_files::LabFile;
+    use segue_world::access::LinkNames;
 
     /// Linux 6.12 as Debian has it: bbr is a module, and is not loaded.
     fn older() -> Kernel {
@@ -150,7 +151,8 @@ mod tests {
             if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lab-")) {
                 continue;
             }
-            let file = LabFile::read(&path.to_string_lossy()).expect("a laboratory's file");
+            let file =
+                LabFile::read(&path.to_string_lossy(), &LinkNames::default()).expect("a laboratory's file");
             let plan = file.plan(None).or_else(|_| file.drive(None).map(|drive| drive.plan));
             // Traces may not be here.
             let Ok(mut plan) = plan else { continue };

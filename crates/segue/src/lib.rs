@@ -65,6 +65,7 @@ use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
+use segue_world::access::LinkNames;
 use std::ffi::OsString;
 
 pub use segue_console::{Failure, print, printable};
@@ -73,7 +74,10 @@ pub use segue_console::{Failure, print, printable};
 ///
 /// Errors: [`Failure::User`] with the line that the command line prints.
 pub fn command(words: &[OsString]) -> Result<Command, Failure> {
-    parse(words).map(|cli| cli.command).map_err(|error| Failure::User(examples::one_line(&error, words)))
+    let parsed = parse(words).map_err(|error| Failure::User(examples::one_line(&error, words)))?;
+    let mut command = parsed.command;
+    name_own_links(&mut command)?;
+    Ok(command)
 }
 
 /// The command line with its examples, which the derived parser does not know.
@@ -88,30 +92,42 @@ fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-/// Gives the user's own links their names, for commands that read links: another command works whatever the file has.
+/// The names of the user's own links.
 ///
 /// Errors: [`Failure::User`] with the place in the file.
-pub fn name_own_links(command: &Command) -> Result<(), Failure> {
-    let reads_links = match command {
-        Command::Compare(_)
-        | Command::Trace(_)
-        | Command::Repeat(_)
-        | Command::Links(_)
-        | Command::TraceLinks(_) => true,
+pub fn own_links() -> Result<LinkNames, Failure> {
+    #[cfg(feature = "files")]
+    let names = segue_files::links::own_links().map_err(Failure::user);
+    #[cfg(not(feature = "files"))]
+    let names = Ok(LinkNames::default());
+    names
+}
+
+/// Tells a command that reads links the names of the user's own: another one works whatever their file has.
+///
+/// Errors: as of [`own_links`].
+fn name_own_links(command: &mut Command) -> Result<(), Failure> {
+    let names = match command {
+        Command::Compare(args) => &mut args.bench.names,
+        Command::Trace(args) => &mut args.bench.names,
+        Command::Repeat(args) => &mut args.names,
+        Command::Links(args) => &mut args.names,
+        Command::TraceLinks(args) => &mut args.names,
         #[cfg(feature = "files")]
-        Command::Run(_) => true,
+        Command::Run(args) => &mut args.names,
         #[cfg(feature = "tables")]
-        Command::Sweep(_) => true,
+        Command::Sweep(args) => &mut args.names,
         #[cfg(feature = "live")]
-        Command::Lab(args) => !matches!(args.command, lab::LabCommand::Cost(_)),
+        Command::Lab(args) => match &mut args.command {
+            lab::LabCommand::Run(args) => &mut args.names,
+            lab::LabCommand::Drive(args) => &mut args.names,
+            lab::LabCommand::Cost(_) => return Ok(()),
+        },
         #[cfg(feature = "explore")]
-        Command::Explore(_) => true,
-        _ => false,
+        Command::Explore(args) => &mut args.names,
+        _ => return Ok(()),
     };
-    if reads_links {
-        #[cfg(feature = "files")]
-        segue_files::links::name_own_links().map_err(Failure::user)?;
-    }
+    *names = own_links()?;
     Ok(())
 }
 
@@ -133,8 +149,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         }
         parsed => parsed,
     };
-    let parsed = parsed.map_err(|error| Failure::User(examples::one_line(&error, words)))?;
-    name_own_links(&parsed.command)?;
+    let mut parsed = parsed.map_err(|error| Failure::User(examples::one_line(&error, words)))?;
+    name_own_links(&mut parsed.command)?;
     let origin = outputs::origin(words);
     let screen = Screen::new(parsed.color, parsed.quiet, parsed.progress);
     match parsed.command {

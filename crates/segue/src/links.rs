@@ -9,7 +9,7 @@ use segue_console::{lines, plain_table};
 use segue_export::{Output, in_words};
 use segue_study::times::time;
 use segue_words::did_you_mean;
-use segue_world::access::{LinkSeed, PRESETS, WORDS, opportunities_ms, own_links, variants};
+use segue_world::access::{LinkNames, LinkSeed, PRESETS, WORDS, opportunities_ms, variants};
 use segue_world::{AccessLink, Nanos, SECOND};
 use std::io::{BufWriter, Write};
 
@@ -19,6 +19,9 @@ pub struct LinksArgs {
     /// The presets to show; all of them and the words of links unless given
     #[arg(value_name = "NAME", value_parser = word)]
     pub name: Vec<String>,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// `segue trace-links`.
@@ -38,6 +41,9 @@ pub struct TraceLinksArgs {
     /// Its place in a comparison, old link (1) or new link (2): their random events differ
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1, allow_negative_numbers = true)]
     pub place: u8,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// Reads a length of a trace.
@@ -53,7 +59,8 @@ fn trace_length(word: &str) -> Result<Nanos, String> {
 pub fn run(args: &LinksArgs, screen: &Screen) -> Result<(), Failure> {
     let width = screen.width;
     if !args.name.is_empty() {
-        let told: Vec<String> = args.name.iter().map(|name| named(name, width)).collect::<Result<_, _>>()?;
+        let told: Vec<String> =
+            args.name.iter().map(|name| named(name, &args.names, width)).collect::<Result<_, _>>()?;
         return print(&told.concat());
     }
     let row = |name: &str, names: usize, text: &str| wrapped_link(&format!("  {name:names$} "), text, width);
@@ -73,9 +80,9 @@ pub fn run(args: &LinksArgs, screen: &Screen) -> Result<(), Failure> {
         }
         text.push_str(&row(&name, 15, link));
     }
-    if !own_links().is_empty() {
+    if !args.names.own().is_empty() {
         text.push_str("\nYour own:\n");
-        for (name, link) in own_links() {
+        for (name, link) in args.names.own() {
             text.push_str(&row(name, 15, link));
         }
     }
@@ -91,11 +98,11 @@ pub fn run(args: &LinksArgs, screen: &Screen) -> Result<(), Failure> {
 }
 
 /// A preset with its variants, or a link of the user's own.
-fn named(name: &str, width: usize) -> Result<String, Failure> {
+fn named(name: &str, names: &LinkNames, width: usize) -> Result<String, Failure> {
     let row = |name: &str, link: &str| wrapped_link(&format!("  {name:15} "), link, width);
     let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(name, link)| row(name, link));
     let own =
-        || own_links().iter().find(|(own, _)| own.to_lowercase() == name).map(|(name, link)| row(name, link));
+        || names.own().iter().find(|(own, _)| own.to_lowercase() == name).map(|(name, link)| row(name, link));
     let preset = variants().find(|(variant, ..)| variant == name).map(|(.., preset)| preset);
     let of_today = || {
         let preset = preset?;
@@ -108,7 +115,7 @@ fn named(name: &str, width: usize) -> Result<String, Failure> {
         let all = PRESETS
             .iter()
             .map(|(name, _)| name.to_string())
-            .chain(own_links().iter().map(|(name, _)| name.clone()));
+            .chain(names.own().iter().map(|(name, _)| name.clone()));
         let all: Vec<String> = all.chain(today).collect();
         let word = WORDS.iter().any(|(word, _)| *word == name);
         let hint = match word {
@@ -167,7 +174,7 @@ fn count(link: &AccessLink, place: LinkSeed, up: bool, length: Nanos) -> Result<
 
 /// Writes both directions.
 pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
-    let link = crate::request::link(&args.link)?;
+    let link = crate::request::link(&args.link, &args.names)?;
     if ["", "-"].contains(&args.out.as_str()) || args.out.ends_with('/') {
         return Err(Failure::User(format!(
             "--out `{}`: it names no file; expected the beginning of two names, such as out/leo",

@@ -11,7 +11,7 @@ use segue_export::{
 #[cfg(feature = "files")]
 use segue_study::drive::DriveRow;
 use segue_study::{Comparison, Difference, Row};
-use segue_world::access::adopt_links;
+use segue_world::access::LinkNames;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -26,6 +26,9 @@ pub struct RepeatArgs {
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// Runs the command with this version of the program. Another answer is a failure of ours: a result does not depend on
@@ -49,9 +52,9 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         )));
     };
     check_files(name, origin)?;
-    let adopted = adopt_names(name, origin)?;
-    let answer = Answer::to(name, origin, false, args.threads, screen)?.rows()?;
-    warn(adopted);
+    let names = adopt_names(name, origin, &args.names)?;
+    let answer = Answer::to(name, origin, &names, false, (args.threads, screen))?.rows()?;
+    warn(adopted(name, &names));
     let total = answer.len().max(document.rows.len());
     let same = answer.iter().zip(&document.rows).filter(|(now, then)| now == then).count();
     let rows = if total == 1 { "row" } else { "rows" };
@@ -138,10 +141,10 @@ impl<'a> CsvResult<'a> {
 fn repeat_table(args: &RepeatArgs, then: &CsvResult, program: &str, screen: &Screen) -> Result<(), Failure> {
     let CsvResult { name, origin, table } = then;
     check_files(name, origin)?;
-    let adopted = adopt_names(name, origin)?;
+    let names = adopt_names(name, origin, &args.names)?;
     let head = table.lines().next().unwrap_or_default();
-    let answers = Answer::to(name, origin, true, args.threads, screen)?.tables()?;
-    warn(adopted);
+    let answers = Answer::to(name, origin, &names, true, (args.threads, screen))?.tables()?;
+    warn(adopted(name, &names));
     let Some(now) = answers.iter().find(|answer| answer.lines().next() == Some(head)) else {
         return Err(Failure::Ours(format!(
             "{name}: its columns are others than those of today (segue {} then, {program} now); expected the same",
@@ -195,18 +198,22 @@ fn check_files(name: &str, origin: &Provenance) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes the meanings of links that have no name on this machine from the result: a warning for each.
-fn adopt_names(name: &str, origin: &Provenance) -> Result<Vec<String>, Failure> {
+/// Takes the meanings of links that have no name on this machine from the result.
+fn adopt_names(name: &str, origin: &Provenance, names: &LinkNames) -> Result<LinkNames, Failure> {
     let told = origin.links.iter().filter_map(|(text, link)| {
         let head = text.split(',').next()?;
         Some((head.to_string(), link.meaning.clone()?))
     });
     let told: BTreeSet<(String, String)> = told.collect();
-    let adopted = adopt_links(told).map_err(|error| Failure::User(format!("{name}: {}", error.problem)))?;
-    let told = adopted.iter().map(|(link, meaning)| {
+    names.clone().adopting(told).map_err(|error| Failure::User(format!("{name}: {}", error.problem)))
+}
+
+/// A warning for each of them.
+fn adopted(name: &str, names: &LinkNames) -> Vec<String> {
+    let told = names.adopted().iter().map(|(link, meaning)| {
         format!("no link is called `{link}` here; it is `{}`, as {name} says", printable(meaning))
     });
-    Ok(told.collect())
+    told.collect()
 }
 
 /// Refuses to repeat what was asked of other links: a name may stand for another one now.
@@ -239,14 +246,14 @@ impl Answer {
     fn to(
         name: &str,
         origin: &Provenance,
+        names: &LinkNames,
         keep_handoffs: bool,
-        threads: Option<u16>,
-        screen: &Screen,
+        (threads, screen): (Option<u16>, &Screen),
     ) -> Result<Self, Failure> {
         let refuse = |error: &dyn Display| Failure::User(format!("{name}: its question: {error}"));
         match &origin.question {
             Question::Handoffs(question) => {
-                let request = question.request().map_err(|error| refuse(&error))?;
+                let request = question.request(names).map_err(|error| refuse(&error))?;
                 let plan = request.plan().map_err(|error| refuse(&error))?;
                 let now =
                     Provenance::of_plan("", &plan, Path::new(&question.folder)).map_err(Failure::ours)?;
@@ -255,7 +262,7 @@ impl Answer {
                     .map(Self::Handoffs)
             }
             #[cfg(feature = "files")]
-            Question::Drives(drives) => match crate::run::read(&drives.file, drives.points)? {
+            Question::Drives(drives) => match crate::run::read(&drives.file, drives.points, names)? {
                 crate::run::Question::Drives { plan, .. } => {
                     outputs::with_threads(threads, || crate::drive::simulate(&plan, screen)).map(Self::Drives)
                 }

@@ -4,25 +4,27 @@ use crate::Failure;
 use crate::args::{BenchArgs, forgiven};
 use segue_study::Request;
 use segue_study::bench_words::{ADDRESS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
-use segue_world::access::own_links;
+use segue_world::access::LinkNames;
 use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKind};
+use std::path::Path;
 
 /// Reads a link. Case and blanks are forgiven, but not those of a path.
-pub(crate) fn link(word: &str) -> Result<AccessLink, Failure> {
-    AccessLink::parse(word)
+pub(crate) fn link(word: &str, names: &LinkNames) -> Result<AccessLink, Failure> {
+    let parse = |text: &str| AccessLink::parse_in(text, Path::new(""), names);
+    parse(word)
         .or_else(|as_written| match meant_trace(word) {
             // A fault of the file counts more than a blank.
-            Some(trace) => AccessLink::parse(&trace),
-            None => AccessLink::parse(&meant_link(word)).map_err(|_| as_written),
+            Some(trace) => parse(&trace),
+            None => parse(&meant_link(word, names)).map_err(|_| as_written),
         })
         .map_err(Failure::user)
 }
 
 /// A link that is no trace, with the name of a preset or of an own link as it is kept.
-fn meant_link(word: &str) -> String {
+fn meant_link(word: &str, names: &LinkNames) -> String {
     let meant = forgiven(word);
     let (name, words) = meant.split_at(meant.find(',').unwrap_or(meant.len()));
-    match own_links().iter().find(|(own, _)| own.to_lowercase() == name) {
+    match names.own().iter().find(|(own, _)| own.to_lowercase() == name) {
         Some((own, _)) => format!("{own}{words}"),
         None => meant,
     }
@@ -95,7 +97,7 @@ impl BenchArgs {
         }
         crate::settings::only_once(&settings)?;
         Ok(Request {
-            pairs: vec![(link(&self.old)?, link(&self.new)?)],
+            pairs: vec![(link(&self.old, &self.names)?, link(&self.new, &self.names)?)],
             kinds: vec![Kind::Mbb],
             flows: vec![1],
             schemes: self.schemes.clone(),
@@ -127,6 +129,6 @@ mod tests {
         ] {
             assert_eq!(meant_trace(word).as_deref(), meant, "{word}");
         }
-        assert_eq!(meant_link("WLAN, Loss=GE(0.5%, 30%)"), "wlan,loss=ge(0.5%,30%)");
+        assert_eq!(meant_link("WLAN, Loss=GE(0.5%, 30%)", &LinkNames::default()), "wlan,loss=ge(0.5%,30%)");
     }
 }

@@ -16,6 +16,7 @@ use segue_report::quartiles;
 use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
 use segue_study::{GroupResult, Plan, Presentation};
+use segue_world::access::LinkNames;
 use std::path::Path;
 
 /// Size of the chart, px.
@@ -29,7 +30,7 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
         let schema = serde_json::to_string_pretty(&schema).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
     };
-    let (file, plan, mut shown) = match read(path, args.points)? {
+    let (file, plan, mut shown) = match read(path, args.points, &args.names)? {
         Question::Handoffs { file, plan, shown } => (file, plan, shown),
         Question::Drives { file, plan } => return drive::run(args, path, &file, &plan, origin, screen),
     };
@@ -89,13 +90,14 @@ pub enum Question {
     },
 }
 
-/// Reads a file; `points` limits its handoff times, or the seeds of a drive.
-pub fn read(path: &str, points: Option<u32>) -> Result<Question, Failure> {
-    if let Some(file) = DriveFile::read(path).map_err(Failure::user)? {
+/// Reads a file; `points` limits its handoff times, or the seeds of a drive. `names`: those that links have beside the
+/// presets'.
+pub fn read(path: &str, points: Option<u32>, names: &LinkNames) -> Result<Question, Failure> {
+    if let Some(file) = DriveFile::read(path, names).map_err(Failure::user)? {
         let plan = file.plan(points.map(u64::from)).map_err(Failure::user)?;
         return Ok(Question::Drives { file: Box::new(file), plan });
     }
-    let file = ScenarioFile::read(path).map_err(Failure::user)?;
+    let file = ScenarioFile::read(path, names).map_err(Failure::user)?;
     let (plan, shown) = file.plan(points.map(|points| points as usize)).map_err(Failure::user)?;
     Ok(Question::Handoffs { file: Box::new(file), plan: Box::new(plan), shown })
 }

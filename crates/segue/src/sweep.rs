@@ -8,6 +8,7 @@ use segue_files::sweep as sweep_file;
 use segue_study::warnings::stack_warnings;
 use segue_sweep::merge::MergeError;
 use segue_sweep::{Plan, Shard, Store, StoreError};
+use segue_world::access::LinkNames;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -32,6 +33,9 @@ pub struct SweepArgs {
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// `segue merge`.
@@ -50,7 +54,7 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
         let schema = serde_json::to_string_pretty(&sweep_file::schema()).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
     };
-    let plan = Plan::open(path).map_err(Failure::user)?;
+    let plan = Plan::open(path, &args.names).map_err(Failure::user)?;
     warn(stack_warnings(plan.stacks().map(|stack| stack.name)));
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let Some(out) = args.out.as_deref() else { return list(&plan, shard) };

@@ -139,6 +139,11 @@ impl LabPlan {
         (self.kinds.len() * self.senders.len()) as u64 * u64::from(self.runs)
     }
 
+    /// Whether queues mark packets, so that senders ask for ECN.
+    pub fn ecn(&self) -> bool {
+        [&self.old, &self.new].into_iter().flat_map(|link| &link.features).any(|way| way.ecn)
+    }
+
     /// Differences from the usual, as headings and files say them.
     pub fn conditions_in_words(&self) -> String {
         let mut words = self.conditions.words();
@@ -169,7 +174,8 @@ impl LabPlan {
         if !self.is_simulated() {
             return None;
         }
-        let (scheme, stack) = sender.in_simulator()?;
+        let (scheme, mut stack) = sender.in_simulator()?;
+        stack.kernel.iter_mut().for_each(|kernel| kernel.ecn = self.ecn());
         let varies = [&self.old, &self.new].into_iter().any(AccessLink::varies);
         let run = |(index, &moment): (usize, &Moment)| {
             // Seed 1 starts all flows at fixed times, as the reference of ns-2 does.

@@ -8,6 +8,7 @@ use segue_program::PROGRAM;
 use segue_study::planned::PlannedScheme;
 use segue_tables::{Layout, Question};
 use segue_tcp::StackProfile;
+use segue_world::access::LinkNames;
 use segue_world::traffic::Class;
 use segue_world::{AccessLink, Experiment, Traffic};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,13 +30,14 @@ pub struct Plan {
 type Identity = (String, &'static str, Arc<Question>);
 
 impl Plan {
-    /// Reads a sweep from text; `path` is for messages, and the paths of traces start from its folder.
+    /// Reads a sweep from text; `path` is for messages, and the paths of traces start from its folder. `names`: those
+    /// that links have beside the presets'.
     ///
     /// # Errors
     ///
     /// A fault in it, in one line with its place.
-    pub fn read(text: &str, path: &str) -> Result<Self, FileError> {
-        Self::of_file(&SweepFile::parse(text, path)?)
+    pub fn read(text: &str, path: &str, names: &LinkNames) -> Result<Self, FileError> {
+        Self::of_file(&SweepFile::parse(text, path)?.with(names))
     }
 
     /// Reads a sweep from a file.
@@ -43,8 +45,8 @@ impl Plan {
     /// # Errors
     ///
     /// A fault in it, in one line with its place.
-    pub fn open(path: &str) -> Result<Self, FileError> {
-        Self::of_file(&SweepFile::read(path)?)
+    pub fn open(path: &str, names: &LinkNames) -> Result<Self, FileError> {
+        Self::of_file(&SweepFile::read(path, names)?)
     }
 
     fn of_file(file: &SweepFile) -> Result<Self, FileError> {

@@ -36,6 +36,7 @@ impl FromStr for Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use segue_world::access::LinkNames;
 
     #[test]
     fn shares_are_numbered_from_one() {
@@ -49,7 +50,8 @@ mod tests {
     #[test]
     fn every_part_is_in_one_share() {
         let sweep = "old = 'wlan'\nnew = 'egprs'\nflows = [1, 2, 3, 4, 5]\nschemes = 'sack'";
-        let plan = Plan::read(sweep, "s.toml").unwrap_or_else(|error| panic!("{error}"));
+        let plan =
+            Plan::read(sweep, "s.toml", &LinkNames::default()).unwrap_or_else(|error| panic!("{error}"));
         let shares =
             ["1/2", "2/2"].map(|word| word.parse::<Shard>().unwrap().parts(&plan).collect::<Vec<_>>());
         assert_eq!(shares, [vec![0, 2, 4], vec![1, 3]]);

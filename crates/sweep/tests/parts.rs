@@ -12,6 +12,7 @@ use segue_study::Comparison;
 use segue_sweep::merge::MergeError;
 use segue_sweep::{PieceError, Plan, Shard, Store, StoreError, VERSION, merge, run};
 use segue_tables::{ParquetReader, ParquetWriter};
+use segue_world::access::LinkNames;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ const SWEEP: &str = "pairs = [['wlan', 'egprs'], ['wlan', '6400kbit/9ms']]\nboth
     flows = [1, 2]\nschemes = ['sack', 'etcp-v1', 'freeze']\nat = '1s..9s/4s'";
 
 fn plan(sweep: &str) -> Plan {
-    Plan::read(sweep, "s.toml").unwrap_or_else(|error| panic!("{error}"))
+    Plan::read(sweep, "s.toml", &LinkNames::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn part(plan: &Plan, index: usize) -> RecordBatch {
@@ -162,8 +163,12 @@ fn a_lock_that_is_a_link_is_left_alone() {
     std::fs::create_dir(&parts).expect("a folder");
     std::fs::write(&theirs, "precious").expect("a file");
     std::os::unix::fs::symlink(&theirs, parts.join("lock")).expect("a link");
-    let plan =
-        Plan::read("old = 'wlan'\nnew = 'egprs'\nat = '1s'\nschemes = 'sack'", "s.toml").expect("a sweep");
+    let plan = Plan::read(
+        "old = 'wlan'\nnew = 'egprs'\nat = '1s'\nschemes = 'sack'",
+        "s.toml",
+        &LinkNames::default(),
+    )
+    .expect("a sweep");
     let error = Store::open(&plan, Shard::WHOLE, &out).expect_err("a link").to_string();
     assert!(error.contains("out.parquet.parts"), "{error}");
     assert_eq!(std::fs::read(&theirs).expect("a file"), b"precious");
@@ -289,7 +294,8 @@ fn a_fingerprint_is_of_the_meaning() {
     });
     let [a, b, c] = folders.each_ref().map(|folder| {
         let path = folder.path().join("s.toml");
-        let plan = Plan::read("old = 'trace:t'\nnew = 'egprs'", &path.display().to_string());
+        let plan =
+            Plan::read("old = 'trace:t'\nnew = 'egprs'", &path.display().to_string(), &LinkNames::default());
         plan.unwrap_or_else(|error| panic!("{error}")).fingerprint().to_string()
     });
     assert_eq!(a, b);

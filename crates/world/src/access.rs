@@ -11,7 +11,7 @@ mod words;
 pub use error::LinkError;
 pub use features::{Aggregation, Features, Grant, LinkSeed, Loss, QueueWord, Tokens};
 pub use opportunities::opportunities_ms;
-pub use presets::{NamingError, PRESETS, Preset, TODAY, adopt_links, name_links, own_links, variants};
+pub use presets::{LinkNames, NamingError, PRESETS, Preset, TODAY, variants};
 pub use queue_rule::QueueRule;
 pub use words::WORDS;
 
@@ -116,35 +116,42 @@ pub struct AccessLink {
     pub up_queue: Option<u32>,
     /// Its faults and queues beside that, towards the mobile and from it.
     pub features: [Features; 2],
+    /// RATE and DELAY as the user or the preset has them; of a measured link there are none.
+    pub rate_and_delay: Option<(String, String)>,
+    /// The link that a preset of today or another name stands for, if one begins the text.
+    pub meaning: Option<String>,
 }
 
 impl AccessLink {
-    /// Reads a link, and the files it names.
+    /// Reads a link, and the files it names. Presets are the only names.
     pub fn parse(text: &str) -> Result<Self, LinkError> {
-        Self::parse_in(text, Path::new(""))
+        Self::parse_in(text, Path::new(""), &LinkNames::default())
     }
 
-    /// The same; the paths of traces start from `folder`.
-    pub fn parse_in(text: &str, folder: &Path) -> Result<Self, LinkError> {
+    /// The same with other names; the paths of traces start from `folder`.
+    pub fn parse_in(text: &str, folder: &Path, names: &LinkNames) -> Result<Self, LinkError> {
         if let Some(rest) = text.strip_prefix("trace:") {
             return trace_link(text, rest, folder);
         }
-        let layers = layers(text);
+        let layers = layers(text, names);
         let head = layers[0][0];
         let Some((rate, delay)) = head.split_once('/') else {
-            return Err(unknown(text));
+            return Err(unknown(text, names));
         };
+        let rate_and_delay = Some((rate.to_string(), delay.to_string()));
+        let name = layers[layers.len() - 1][0];
+        let meaning = names.meaning(name).filter(|_| PRESETS.iter().all(|(old, _)| *old != name));
         let rate = parse_rate(rate).ok_or_else(|| LinkError::Quantity {
             link: text.to_string(),
             what: "rate",
             word: rate.to_string(),
-            expected: "a positive number with unit bit, kbit, mbit or gbit, at most 100 Gbit/s",
+            expected: "a positive number with unit bit, kbit, mbit or gbit, at most 100 Gbit/s".to_string(),
         })?;
         let delay = delay_of(delay).ok_or_else(|| LinkError::Quantity {
             link: text.to_string(),
             what: "delay",
             word: delay.to_string(),
-            expected: "a positive number with unit us, ms or s, at most 10 s",
+            expected: "a positive number with unit us, ms or s, at most 10 s".to_string(),
         })?;
         let mut words = Words::default();
         for layer in &layers {
@@ -168,6 +175,8 @@ impl AccessLink {
             up_delay: (up_delay != delay).then_some(LinkDelay::Fixed(up_delay)),
             up_queue: (up_queue != queue).then_some(up_queue),
             features: [words.down.features, words.up.features],
+            rate_and_delay,
+            meaning: meaning.map(str::to_string),
         })
     }
 
@@ -175,8 +184,9 @@ impl AccessLink {
     pub fn fixed(rate: u64, delay: Nanos, queue: u32) -> Self {
         let rates = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1_000, "kbit"), (1, "bit")];
         let times = [(SECOND, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        let (rate_word, delay_word) = (in_unit(rate, rates), in_unit(delay, times));
         Self {
-            text: format!("{}/{}", in_unit(rate, rates), in_unit(delay, times)),
+            text: format!("{rate_word}/{delay_word}"),
             down: Capacity::Fixed(rate),
             up: Capacity::Fixed(rate),
             delay: LinkDelay::Fixed(delay),
@@ -185,6 +195,8 @@ impl AccessLink {
             up_delay: None,
             up_queue: None,
             features: Default::default(),
+            rate_and_delay: Some((rate_word, delay_word)),
+            meaning: None,
         }
     }
 
@@ -216,6 +228,8 @@ impl AccessLink {
             queue,
             files: self.files.clone(),
             features: [up, down],
+            rate_and_delay: self.rate_and_delay.clone(),
+            meaning: self.meaning.clone(),
         }
     }
 
@@ -274,17 +288,6 @@ impl AccessLink {
         self.delay.min() + self.up_delay().min()
     }
 
-    /// The link that a preset of today stands for, if its name begins the text.
-    pub fn meaning(&self) -> Option<&'static str> {
-        let head = *pieces(&self.text).first()?;
-        presets::meaning(head).filter(|_| PRESETS.iter().all(|(old, _)| *old != head))
-    }
-
-    /// RATE and DELAY as the user or the preset has them; of a measured link there are none.
-    pub fn rate_and_delay(&self) -> Option<(&str, &str)> {
-        layers(&self.text)[0][0].split_once('/').filter(|_| matches!(self.down, Capacity::Fixed(_)))
-    }
-
     /// The link in a notice: the rate between `from` and `to`, the delay at `to`.
     pub fn reported(&self, place: LinkSeed, from: Nanos, to: Nanos, delay_at: Nanos) -> Link {
         let rate = match (&self.down, self.service(place, false)) {
@@ -304,9 +307,9 @@ impl AccessLink {
 
 /// A link's text in pieces, below it what the name at its head stands for, and so on. RATE/DELAY comes first, and what
 /// the user wrote last.
-fn layers(text: &str) -> Vec<Vec<&str>> {
+fn layers<'a>(text: &'a str, names: &'a LinkNames) -> Vec<Vec<&'a str>> {
     let mut layers = vec![pieces(text)];
-    while let Some(meaning) = presets::meaning(layers[0][0]) {
+    while let Some(meaning) = names.meaning(layers[0][0]) {
         layers.insert(0, pieces(meaning));
     }
     layers
@@ -330,16 +333,16 @@ pub(crate) fn printable(text: &str) -> String {
     printable
 }
 
-fn unknown(text: &str) -> LinkError {
-    let own = || own_links().iter().map(|(name, _)| name.as_str());
+fn unknown(text: &str, names: &LinkNames) -> LinkError {
+    let own = || names.own().iter().map(|(name, _)| name.as_str());
     let built_in = || PRESETS.iter().map(|(name, _)| *name).chain(TODAY.iter().map(|preset| preset.name));
-    let names = || built_in().chain(own());
+    let all = || built_in().chain(own());
     LinkError::Unknown {
         text: text.to_string(),
-        presets: names().collect::<Vec<_>>().join(", "),
+        presets: all().collect::<Vec<_>>().join(", "),
         hint: match synonym(pieces(text)[0]) {
             Some(preset) => format!("; did you mean `{preset}`?"),
-            None => did_you_mean(pieces(text)[0], names()),
+            None => did_you_mean(pieces(text)[0], all()),
         },
     }
 }

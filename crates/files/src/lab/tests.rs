@@ -21,17 +21,15 @@ fn links_are_enough() {
     assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Family::Ipv4, 1, 10));
 }
 
-/// Its senders ask for no ECN, so that nothing can be marked.
+/// Senders ask for ECN where a link marks.
 #[test]
-fn links_that_mark_are_refused() {
-    let text = LINKS.replace("300ms", "300ms,queue=codel,ecn");
-    let parsed = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None));
-    let error = parsed.expect_err("no sender understands marks").to_string();
-    let said =
-        "`ecn` marks packets, but the laboratory's senders do not use ECN; expected the link without it";
-    assert!(error.contains("line 2, column 7") && error.contains(said), "{error}");
-    let text = LINKS.replace("300ms", "300ms,queue=codel");
-    assert!(LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).is_ok());
+fn links_that_mark_are_noticed() {
+    for (words, ecn) in [(",queue=codel,ecn", true), (",queue=codel", false), (",up-queue=red,up-ecn", true)]
+    {
+        let text = LINKS.replace("300ms", &format!("300ms{words}"));
+        let plan = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).expect("a plan");
+        assert_eq!(plan.ecn(), ecn, "{words}");
+    }
 }
 
 #[test]
@@ -119,7 +117,7 @@ fn mistakes_are_told_with_their_place() {
     }
     let missing = LabFile::parse("old = \"wlan\"", "p.toml").unwrap_err().to_string();
     assert!(missing.contains("missing key `new`; expected a laboratory's plan in TOML"), "{missing}");
-    let unread = LabFile::read("/nowhere/p.toml").unwrap_err().to_string();
+    let unread = LabFile::read("/nowhere/p.toml", &LinkNames::default()).unwrap_err().to_string();
     assert!(unread.contains("there is no such file; expected a laboratory's plan"), "{unread}");
     let link =
         LabFile::parse("old = \"wlan\"\nnew = \"6400kbit\"", "p.toml").and_then(|file| file.plan(None));
@@ -205,13 +203,18 @@ fn a_mobile_freezes_before_handoffs() {
 #[test]
 fn the_examples_are_plans() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    let plan = |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.plan(Some(2)));
+    let plan = |name: &str| {
+        LabFile::read(&format!("{folder}/{name}"), &LinkNames::default()).and_then(|file| file.plan(Some(2)))
+    };
     let outage = plan("lab-bbm-10s.toml").unwrap();
     assert_eq!((outage.kinds, outage.senders.len(), outage.runs), (vec![Kind::Bbm(10 * SECOND)], 6, 2));
     let slower = plan("lab-mbb.toml").unwrap();
     assert_eq!((slower.kinds, slower.new.queue), (vec![Kind::Mbb], 10));
-    let drive =
-        |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.drive(Some(2))).unwrap();
+    let drive = |name: &str| {
+        LabFile::read(&format!("{folder}/{name}"), &LinkNames::default())
+            .and_then(|file| file.drive(Some(2)))
+            .unwrap()
+    };
     let download = drive("lab-drive-umts-lte.toml");
     assert_eq!((download.load, download.stays.len()), (Load::File(20_000_000), 5));
     assert_eq!((drive("lab-ssh.toml").load, drive("lab-starlink.toml").load), (Load::Typing, Load::Bulk));

@@ -5,7 +5,6 @@ use super::{FileError, ScenarioFile};
 use segue_words::quantity;
 use segue_world::access::{AccessLink, parse_rate};
 use std::ops::Range;
-use std::path::Path;
 use toml::Spanned;
 
 /// Most pairs of one scenario.
@@ -67,7 +66,7 @@ impl ScenarioFile {
                 let problem = format!("{} links in one pair; expected [OLD, NEW]", pair.get_ref().len());
                 return Err(self.source.at(pair.span(), problem));
             };
-            let pair_of_links = (self.link(old)?, self.link(new)?);
+            let pair_of_links = (self.source.link(old)?, self.source.link(new)?);
             if links.contains(&pair_of_links) {
                 let problem =
                     format!("{} -> {} is given twice; expected each pair once", old.get_ref(), new.get_ref());
@@ -109,7 +108,7 @@ impl ScenarioFile {
         for words in &side.values {
             let more = match words.get_ref() {
                 LinkWords::Written(text) => {
-                    let link = self.link(&Spanned::new(words.span(), text.clone()))?;
+                    let link = self.source.link(&Spanned::new(words.span(), text.clone()))?;
                     vec![Placed { link, span: words.span() }]
                 }
                 LinkWords::Grid(grid) => self.grid(grid, old)?,
@@ -149,7 +148,7 @@ impl ScenarioFile {
                     return Err(self.source.at(delay.span(), problem));
                 }
                 let text = format!("{rate_word}/{delay_word}");
-                let link = self.link(&Spanned::new(delay.span(), text))?;
+                let link = self.source.link(&Spanned::new(delay.span(), text))?;
                 // Two equal delays, or two equal rates: the later word is the one too many.
                 let span = if grid.delay.values.len() > 1 { delay.span() } else { rate.span() };
                 links.push(Placed { link, span });
@@ -172,20 +171,13 @@ impl ScenarioFile {
         let Some(old) = old else {
             return fail(format!("`{SAME}` means that of the old link; expected it in `new` only"));
         };
-        let Some((rate, delay)) = old.rate_and_delay() else {
+        let Some((rate, delay)) = &old.rate_and_delay else {
             return fail(format!(
                 "`{SAME}`: the old link {} is measured; expected one of fixed rate",
                 old.text
             ));
         };
         Ok([rate, delay][index].to_string())
-    }
-
-    /// A link, the paths of whose traces start from the folder of the file.
-    fn link(&self, text: &Spanned<String>) -> Result<AccessLink, FileError> {
-        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
-        AccessLink::parse_in(text.get_ref(), folder)
-            .map_err(|error| self.source.at(text.span(), error.to_string()))
     }
 
     /// A list must not be empty.

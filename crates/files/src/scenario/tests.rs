@@ -5,6 +5,7 @@ use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
 use segue_study::presentation::Scale;
 use segue_study::request::Plan;
+use segue_world::access::LinkNames;
 use segue_world::{Definition, Kind, NoticeMode};
 
 fn file(text: &str) -> ScenarioFile {
@@ -211,7 +212,7 @@ fn too_many_combinations_are_refused() {
 #[test]
 fn files_that_cannot_be_read_are_named() {
     for path in ["/nowhere/x.toml", "/"] {
-        let message = ScenarioFile::read(path).unwrap_err().to_string();
+        let message = ScenarioFile::read(path, &LinkNames::default()).unwrap_err().to_string();
         assert!(message.contains(path) && message.contains("expected a scenario"), "{message}");
     }
 }

@@ -26,8 +26,8 @@ pub enum LinkError {
         what: &'static str,
         /// The word.
         word: String,
-        /// The valid form and range.
-        expected: &'static str,
+        /// The valid form and range, and the nearest word if there is one.
+        expected: String,
     },
     /// A word that does not exist.
     #[error("link `{link}`: unknown option `{word}`; expected one of {expected}{hint}")]

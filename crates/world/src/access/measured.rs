@@ -15,11 +15,11 @@ const OWN: [&str; 4] = ["up", "start", "delay", "delay-trace"];
 
 /// `trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,WORDS]`.
 pub(super) fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkError> {
-    let bad = |what, word: &str, expected| LinkError::Quantity {
+    let bad = |what, word: &str, expected: &str| LinkError::Quantity {
         link: link.to_string(),
         what,
         word: word.to_string(),
-        expected,
+        expected: expected.to_string(),
     };
     let pieces = pieces(rest);
     let (path, words) = pieces.split_first().map_or(("", &[][..]), |(path, words)| (*path, words));
@@ -96,6 +96,8 @@ pub(super) fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<Access
         up_delay: None,
         up_queue: (up_limit != limit).then_some(up_limit),
         features: [words.down.features, words.up.features],
+        rate_and_delay: None,
+        meaning: None,
     })
 }
 

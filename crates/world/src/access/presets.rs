@@ -2,7 +2,7 @@
 
 use super::AccessLink;
 use super::error::LinkError;
-use std::sync::OnceLock;
+use std::path::Path;
 
 /// Presets: the access technologies that Daniel and Kojo (2009) name, by rate and delay.
 pub const PRESETS: [(&str, &str); 4] = [
@@ -145,11 +145,14 @@ pub fn variants() -> impl Iterator<Item = (String, &'static str, &'static Preset
     TODAY.iter().flat_map(of)
 }
 
-/// Links that the user has named, and what they stand for.
-static OWN: OnceLock<Vec<(String, String)>> = OnceLock::new();
-
-/// Names that a result brings with it, as they were where it was made.
-static ADOPTED: OnceLock<Vec<(String, String)>> = OnceLock::new();
+/// Names that links have beside those of the presets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkNames {
+    /// Links that the user has named, and what they stand for.
+    own: Vec<(String, String)>,
+    /// Names that a result brings with it, as they were where it was made.
+    adopted: Vec<(String, String)>,
+}
 
 /// Why a link has no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,85 +165,89 @@ pub struct NamingError {
     pub problem: LinkError,
 }
 
-/// Gives links names of the user's own, for the rest of the process. A meaning is RATE/DELAY or a preset, and words.
-/// A second call changes nothing.
-///
-/// Errors: a name that is taken or has other characters than letters, digits, `.`, `_` and `-`; a meaning that is no
-/// link.
-pub fn name_links(mut own: Vec<(String, String)>) -> Result<(), NamingError> {
-    if OWN.get().is_some() {
-        return Ok(());
+impl LinkNames {
+    /// Names of the user's own.
+    ///
+    /// Errors: a name that is taken or has other characters than letters, digits, `.`, `_` and `-`; a meaning that is
+    /// no link.
+    pub fn of(mut own: Vec<(String, String)>) -> Result<Self, NamingError> {
+        Self::default().check(&own)?;
+        own.sort();
+        Ok(Self { own, adopted: Vec::new() })
     }
-    check(&own)?;
-    own.sort();
-    let _ = OWN.set(own);
-    Ok(())
-}
 
-/// The same for names that only stand in a result, so that its question can be asked again where nobody has given them.
-/// Names that are known here keep their meaning. The names that came in are returned with their meanings.
-///
-/// Errors: as of [`name_links`].
-pub fn adopt_links(
-    told: impl IntoIterator<Item = (String, String)>,
-) -> Result<&'static [(String, String)], NamingError> {
-    let unknown: Vec<_> = told.into_iter().filter(|(name, _)| meaning(name).is_none()).collect();
-    // The user may write the same link in other capitals now.
-    let is_here = |(name, link): &&(String, String)| {
-        let mut own = own_links().iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
-        own.any(|(_, meant)| meant == link)
-    };
-    let new: Vec<_> = unknown.iter().filter(|told| !is_here(told)).cloned().collect();
-    check(&new)?;
-    Ok(ADOPTED.get_or_init(|| unknown))
-}
-
-/// Checks names and what they are to stand for.
-fn check(links: &[(String, String)]) -> Result<(), NamingError> {
-    for (index, (name, link)) in links.iter().enumerate() {
-        let wrong = |of_name, problem: &str| NamingError {
-            index,
-            of_name,
-            problem: LinkError::Clash { link: name.clone(), problem: problem.to_string() },
+    /// The same with names that only stand in a result, so that its question can be asked again where nobody has given
+    /// them. Names that are known here keep their meaning.
+    ///
+    /// Errors: as of [`LinkNames::of`].
+    pub fn adopting(mut self, told: impl IntoIterator<Item = (String, String)>) -> Result<Self, NamingError> {
+        let unknown: Vec<_> = told.into_iter().filter(|(name, _)| self.meaning(name).is_none()).collect();
+        // The user may write the same link in other capitals now.
+        let is_here = |(name, link): &&(String, String)| {
+            let mut own = self.own.iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
+            own.any(|(_, meant)| meant == link)
         };
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(wrong(true, "bad name; expected letters, digits, `.`, `_` and `-`"));
-        }
-        // A word's case is forgiven: `WLAN` would be two links.
-        let earlier = &links[..index];
-        if meaning(&name.to_lowercase()).is_some()
-            || own_links().iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
-            || earlier.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
-        {
-            return Err(wrong(true, "the name is taken; expected one that `segue links` does not list"));
-        }
-        if link.starts_with("trace:") {
-            return Err(wrong(false, "a trace has no name; expected RATE/DELAY or a preset, and words"));
-        }
-        AccessLink::parse(link).map_err(|problem| NamingError { index, of_name: false, problem })?;
+        let new: Vec<_> = unknown.iter().filter(|told| !is_here(told)).cloned().collect();
+        self.check(&new)?;
+        self.adopted.extend(unknown);
+        Ok(self)
     }
-    Ok(())
-}
 
-/// Names of the user's own links, and what they stand for.
-pub fn own_links() -> &'static [(String, String)] {
-    OWN.get().map_or(&[], Vec::as_slice)
-}
+    /// The user's own, and what they stand for.
+    pub fn own(&self) -> &[(String, String)] {
+        &self.own
+    }
 
-/// The link that a name stands for.
-pub(super) fn meaning(name: &str) -> Option<&'static str> {
-    let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, link)| *link);
-    let adopted = ADOPTED.get().map_or(&[][..], Vec::as_slice);
-    let own = || {
-        let mut all = own_links().iter().chain(adopted);
-        all.find(|(own, _)| own == name).map(|(_, link)| link.as_str())
-    };
-    old.or_else(own).or_else(|| {
-        TODAY.iter().find_map(|preset| {
-            let ending = name.strip_prefix(preset.name)?;
-            let variant = VARIANTS.iter().position(|variant| *variant == ending)?;
-            Some(preset.links[variant])
+    /// Those of a result, and what they stand for.
+    pub fn adopted(&self) -> &[(String, String)] {
+        &self.adopted
+    }
+
+    /// Checks names and what they are to stand for.
+    fn check(&self, links: &[(String, String)]) -> Result<(), NamingError> {
+        for (index, (name, link)) in links.iter().enumerate() {
+            let wrong = |of_name, problem: &str| NamingError {
+                index,
+                of_name,
+                problem: LinkError::Clash { link: name.clone(), problem: problem.to_string() },
+            };
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            if name.is_empty() || !name.chars().all(is_plain) {
+                return Err(wrong(true, "bad name; expected letters, digits, `.`, `_` and `-`"));
+            }
+            // A word's case is forgiven: `WLAN` would be two links.
+            let earlier = &links[..index];
+            if self.meaning(&name.to_lowercase()).is_some()
+                || self.own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+                || earlier.iter().any(|(one, _)| one.eq_ignore_ascii_case(name))
+            {
+                return Err(wrong(true, "the name is taken; expected one that `segue links` does not list"));
+            }
+            if link.starts_with("trace:") {
+                return Err(wrong(false, "a trace has no name; expected RATE/DELAY or a preset, and words"));
+            }
+            AccessLink::parse_in(link, Path::new(""), self).map_err(|problem| NamingError {
+                index,
+                of_name: false,
+                problem,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The link that a name stands for.
+    pub(super) fn meaning(&self, name: &str) -> Option<&str> {
+        let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, link)| *link);
+        let own = || {
+            let mut all = self.own.iter().chain(&self.adopted);
+            all.find(|(own, _)| own == name).map(|(_, link)| link.as_str())
+        };
+        old.or_else(own).or_else(|| {
+            TODAY.iter().find_map(|preset| {
+                let ending = name.strip_prefix(preset.name)?;
+                let variant = VARIANTS.iter().position(|variant| *variant == ending)?;
+                Some(preset.links[variant])
+            })
         })
-    })
+    }
 }

@@ -1,7 +1,7 @@
 //! One length for the queues of all links whose words say none: what papers leave open, turned by one setting.
 
 use super::words::{Length, length};
-use super::{AccessLink, Capacity, layers};
+use super::{AccessLink, Capacity, LinkNames, layers, pieces};
 
 /// A length in packets, or by the link's rate; never below another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,10 @@ impl AccessLink {
     /// Whether its words, or those of its preset, name a queue.
     pub fn names_queue(&self) -> bool {
         let says = |piece: &&str| piece.starts_with("queue=") || piece.starts_with("up-queue=");
-        layers(&self.text).iter().flatten().any(says)
+        // A meaning has no other names than those of presets.
+        let meaning = self.meaning.as_deref().unwrap_or(&self.text);
+        pieces(&self.text).iter().any(says)
+            || layers(meaning, &LinkNames::default()).iter().flatten().any(says)
     }
 }
 

@@ -64,8 +64,35 @@ fn presets_take_words() {
     let link = parse("hsdpa,loss=1%");
     assert_eq!((link.text.as_str(), link.down.mean_rate()), ("hsdpa,loss=1%", 2_000_000));
     assert_eq!(link.features[0].loss, Some(Loss::Random(10_000)));
-    assert_eq!(link.rate_and_delay(), Some(("2000kbit", "50ms")));
-    assert_eq!(parse("9mbit/3ms,up=1mbit").rate_and_delay(), Some(("9mbit", "3ms")));
+    assert_eq!(link.rate_and_delay, Some(("2000kbit".into(), "50ms".into())));
+    assert_eq!(parse("9mbit/3ms,up=1mbit").rate_and_delay, Some(("9mbit".into(), "3ms".into())));
+}
+
+/// Two users in one process may mean different links by one name.
+#[test]
+fn names_are_of_their_value() {
+    let name = |name: &str, link: &str| (name.to_string(), link.to_string());
+    let names = |link: &str| LinkNames::of(vec![name("home", link)]).expect("a name");
+    let parse = |text: &str, names: &LinkNames| AccessLink::parse_in(text, Path::new(""), names);
+    let slow = parse("home,loss=1%", &names("9mbit/4ms,queue=50p")).expect("a link");
+    assert_eq!((slow.down.mean_rate(), slow.queue, slow.names_queue()), (9_000_000, 50, true));
+    assert_eq!(slow.meaning.as_deref(), Some("9mbit/4ms,queue=50p"));
+    let fast = parse("home", &names("dsl,loss=0.5%")).expect("a link");
+    assert_eq!((fast.down.mean_rate(), fast.names_queue()), (16_000_000, true));
+    assert_eq!(fast.rate_and_delay, Some(("16mbit".into(), "15ms".into())));
+    assert!(!parse("home", &names("9mbit/4ms")).expect("a link").names_queue());
+    assert!(parse("home", &LinkNames::default()).is_err());
+
+    let once =
+        names("9mbit/4ms").adopting([name("home", "1mbit/1ms"), name("car", "5mbit/3ms")]).expect("names");
+    let twice = once.adopting([name("train", "1mbit/1ms"), name("boat", "2mbit/2ms")]).expect("names");
+    assert_eq!(twice.adopted(), [name("car", "5mbit/3ms"), name("boat", "2mbit/2ms")]);
+    assert_eq!(
+        parse("home", &twice).expect("a link").down.mean_rate(),
+        9_000_000,
+        "their own keeps its meaning"
+    );
+    assert_eq!(parse("boat", &twice).expect("a link").down.mean_rate(), 2_000_000);
 }
 
 #[test]
@@ -73,7 +100,8 @@ fn all_presets_can_be_read() {
     for preset in &TODAY {
         for (variant, meaning) in presets::VARIANTS.iter().zip(preset.links) {
             let (named, written) = (parse(&format!("{}{variant}", preset.name)), parse(meaning));
-            assert_eq!(AccessLink { text: written.text.clone(), ..named }, written);
+            assert_eq!(named.meaning.as_deref(), Some(meaning));
+            assert_eq!(AccessLink { text: written.text.clone(), meaning: None, ..named }, written);
         }
         let rates = preset.links.map(|link| parse(link).down.mean_rate());
         assert!(rates.is_sorted(), "{}: {rates:?}", preset.name);
@@ -173,12 +201,17 @@ fn mahimahi_replays_a_written_trace_as_the_link() {
 fn a_measured_link_takes_words() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a(1"), "1\n2\n").unwrap();
-    let link =
-        AccessLink::parse_in("trace:a(1,up=a(1,loss=ge(1%,20%),delay=7ms,queue=codel,9p", folder.path());
+    let link = AccessLink::parse_in(
+        "trace:a(1,up=a(1,loss=ge(1%,20%),delay=7ms,queue=codel,9p",
+        folder.path(),
+        &LinkNames::default(),
+    );
     let link = link.unwrap();
     assert_eq!((link.delay.min(), link.queue, link.features[1].queue), (7 * MS, 9, QueueWord::Codel));
     assert!(matches!(link.features[0].loss, Some(Loss::GilbertElliott(_))));
-    let message = |text: &str| AccessLink::parse_in(text, folder.path()).unwrap_err().to_string();
+    let message = |text: &str| {
+        AccessLink::parse_in(text, folder.path(), &LinkNames::default()).unwrap_err().to_string()
+    };
     assert!(message("trace:a(1,vary=walk(3%)").contains("are for links of a rate"));
     assert!(message("trace:a(1,strat=3s").contains("did you mean `start`?"));
 }
@@ -207,6 +240,12 @@ fn wrong_words_are_refused() {
         ("queue=-3p", "bad queue `-3p`"),
         ("lss=1%", "unknown option `lss=1%`; expected one of up=, loss=, "),
         ("lss=1%", "did you mean `loss`?"),
+        ("up-lss=1%", "did you mean `up-loss`?"),
+        ("loss=eg(1%,30%)", "did you mean `ge`?"),
+        ("jitter=paretto(5ms)", "did you mean `pareto`?"),
+        ("jitter=5ms,reorder=al", "did you mean `all`?"),
+        ("vary=wlak(30%)", "did you mean `walk`?"),
+        ("vary=walk(300%)", "with p and r above 0%"),
         ("loss", "such as loss=1%"),
         ("loss=1%,loss=2%", "`loss=` is given twice"),
         ("up=5", "bad rate in up= `5`"),

@@ -8,7 +8,7 @@ use segue_netsim::SECOND;
 use segue_netsim::delay::{JitterShape, Order, Shift};
 use segue_netsim::loss::gilbert_elliott::GilbertElliottConfig;
 use segue_netsim::service::Changes;
-use segue_words::{Choice, did_you_mean, quantity};
+use segue_words::{Choice, did_you_mean, nearest, quantity};
 
 /// The words of any link, with their forms.
 pub const WORDS: [(&str, &str); 12] = [
@@ -100,9 +100,24 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
     joined
 }
 
+/// Words that a value may begin with, by key.
+const CALLS: [(&str, &[&str]); 4] = [
+    ("loss", &["ge"]),
+    ("jitter", &["normal", "pareto"]),
+    ("reorder", &["all"]),
+    ("vary", &["walk", "markov"]),
+];
+
 /// A fault in a word about `what`, for messages.
 fn bad(link: &str, what: &'static str, word: &str, expected: &'static str) -> LinkError {
-    LinkError::Quantity { link: link.to_string(), what, word: word.to_string(), expected }
+    let begins = word.split('(').next().unwrap_or_default();
+    let calls = CALLS.iter().filter(|(key, _)| *key == what).flat_map(|(_, calls)| *calls).copied();
+    let hint = match calls.clone().any(|call| call == begins) {
+        true => String::new(),
+        false => did_you_mean(begins, calls),
+    };
+    let (link, word) = (link.to_string(), word.to_string());
+    LinkError::Quantity { link, what, word, expected: format!("{expected}{hint}") }
 }
 
 fn clash(link: &str, problem: impl Into<String>) -> LinkError {
@@ -220,7 +235,14 @@ fn unknown(link: &str, word: &str, other: &[&str]) -> LinkError {
         expected: all().map(written).collect::<Vec<_>>().join(", "),
         hint: match WORDS.iter().find(|(name, _)| *name == key.strip_prefix(UP).unwrap_or(key)) {
             Some((_, form)) => format!("; such as {form}"),
-            None => did_you_mean(key, all()),
+            // `up-los=1%`: of one direction.
+            None => match key.strip_prefix(UP) {
+                Some(name) => {
+                    let meant = nearest(name, WORDS.map(|(name, _)| name));
+                    meant.map(|name| format!("; did you mean `{UP}{name}`?")).unwrap_or_default()
+                }
+                None => did_you_mean(key, all()),
+            },
         },
     }
 }

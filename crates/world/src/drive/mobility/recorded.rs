@@ -12,7 +12,7 @@
 //! link `none` is no coverage, which need be written only at the end: the last line gives the length.
 
 use super::{Drive, DriveError, LONGEST_DRIVE, Stay, in_order, seconds};
-use crate::access::{AccessLink, printable};
+use crate::access::{AccessLink, LinkNames, printable};
 use csv::StringRecord;
 use segue_netsim::{Nanos, SECOND};
 use segue_words::quantity;
@@ -66,8 +66,8 @@ pub enum RecordedError {
 }
 
 impl Drive {
-    /// Reads a recorded drive, and the traces that it names.
-    pub fn read(path: &Path) -> Result<Self, RecordedError> {
+    /// Reads a recorded drive, and the traces that it names; `names`: those that links have beside the presets'.
+    pub fn read(path: &Path, names: &LinkNames) -> Result<Self, RecordedError> {
         let name = path.display().to_string();
         let unreadable = |problem| RecordedError::Unreadable { path: name.clone(), problem };
         let mut bytes = Vec::new();
@@ -80,7 +80,7 @@ impl Drive {
         let text = String::from_utf8(bytes)
             .map_err(|error| unreadable(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Table::parse(name, text.trim_start_matches('\u{feff}'), folder)?.drive()
+        Table::parse(name, text.trim_start_matches('\u{feff}'), (folder, names))?.drive()
     }
 
     /// Writes it as [`Self::read`] reads it; paths of traces as they once were written.
@@ -117,7 +117,7 @@ struct Table {
 }
 
 impl Table {
-    fn parse(path: String, text: &str, folder: &Path) -> Result<Self, RecordedError> {
+    fn parse(path: String, text: &str, place: (&Path, &LinkNames)) -> Result<Self, RecordedError> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -138,7 +138,7 @@ impl Table {
                 let problem = format!("{} values; expected {width}, as in the first line", record.len());
                 return Err(table.line(line, problem));
             }
-            let row = table.row(line, &record, folder, &mut links)?;
+            let row = table.row(line, &record, place, &mut links)?;
             table.rows.push(row);
         }
         if width == 0 {
@@ -169,7 +169,7 @@ impl Table {
         &self,
         line: u64,
         record: &StringRecord,
-        folder: &Path,
+        (folder, names): (&Path, &LinkNames),
         links: &mut BTreeMap<String, AccessLink>,
     ) -> Result<Row, RecordedError> {
         let [from, until, link, queue, network] =
@@ -185,7 +185,7 @@ impl Table {
             return Ok(Row { line, from, until, attached: None });
         }
         if !links.contains_key(link) {
-            let parsed = AccessLink::parse_in(link, folder)
+            let parsed = AccessLink::parse_in(link, folder, names)
                 .map_err(|error| self.value(line, COLUMNS[2], error.to_string()))?;
             links.insert(link.to_string(), parsed);
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::access::LinkNames;
 use crate::random::tests::assert_distributed;
 use proptest::prelude::*;
 use std::path::Path;
@@ -272,7 +273,10 @@ fn measured_links_take_turns() {
     let folder = tempfile::tempdir().unwrap();
     let link = |name: &str, text: &str| {
         std::fs::write(folder.path().join(name), text).unwrap();
-        (name.to_string(), AccessLink::parse_in(&format!("trace:{name}"), folder.path()).unwrap())
+        (
+            name.to_string(),
+            AccessLink::parse_in(&format!("trace:{name}"), folder.path(), &LinkNames::default()).unwrap(),
+        )
     };
     let links = [link("umts", "50\n100\n"), link("lte", "1\n2\n3\n")];
     let turns = |links: &[_], attached: &[_]| Drive::of_traces(100 * SECOND, links, attached, 2 * SECOND);
@@ -352,7 +356,7 @@ fn read(text: &str) -> Result<Drive, RecordedError> {
     std::fs::write(folder.path().join("lte.down"), "1\n2\n3\n").unwrap();
     let path = folder.path().join("drive.csv");
     std::fs::write(&path, text).unwrap();
-    Drive::read(&path)
+    Drive::read(&path, &LinkNames::default())
 }
 
 #[test]
@@ -430,7 +434,8 @@ fn bad_files_are_refused_with_line_and_column() {
         let message = message(text);
         assert!(message.contains(words), "{message}\nfor {text}");
     }
-    let missing = Drive::read(Path::new("/nowhere/drive.csv")).unwrap_err().to_string();
+    let missing =
+        Drive::read(Path::new("/nowhere/drive.csv"), &LinkNames::default()).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read /nowhere/drive.csv: "), "{missing}");
 }
 

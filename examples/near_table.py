@@ -35,7 +35,7 @@ Row = dict[str, str]
 
 def handoffs(segue: str, pair: tuple[str, str], words: list[str]) -> list[Row]:
     """A row for each handoff and scheme."""
-    command = [segue, "compare", *pair, *ASKED, *words, "--quiet", "--rows", "-"]
+    command = [segue, "compare", *pair, *ASKED, *words, "--quiet", "--origin=none", "--rows", "-"]
     told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return list(csv.DictReader(io.StringIO(told)))
 

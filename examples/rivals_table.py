@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 def rows(segue: str, *words: str) -> list[Row]:
     """A row for each pair of links, kind and scheme."""
-    command = [segue, *words, "--quiet", "--csv", "-"]
+    command = [segue, *words, "--quiet", "--origin=none", "--csv", "-"]
     told = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     return list(csv.DictReader(io.StringIO(told)))
 

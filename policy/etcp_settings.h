@@ -52,7 +52,7 @@ enum {
 	X(a1_from_last_start, flag, 0, "9.4, 9.37", "A1's new deadline counts from the timer's last start, not from now") \
 	X(a1_case1_new_rtt, flag, 0, "2.1", "A1 case 1 with new_rtt, as the prose has it; gives 901 ms, not 552") \
 	X(reinit_rto_us, us, 0, "2.1, 2.5, 9.5", "least RTO from the re-initialisation to its first sample; 0 keeps the RTO, RFC 2988 would have 3 s") \
-	X(reinit_rto_on_fall, flag, 0, "2.5, 9.5", "that floor also where the delay does not grow; 001 Sec. 5.5 speaks of the RTT variables alone") \
+	X(reinit_rto_on_fall, flag, 0, "2.5, 9.5", "that floor also where the delay does not grow; paper 001 speaks of the RTT variables alone") \
 	X(ignore_old_samples, flag, 1, "2.5", "RTT samples of segments sent before the handoff are not used while a new start is awaited") \
 	X(a2_in_bbm, flag, 1, "9.35", "A2, A5 and the cuts of Figs. 1 and 3 also after a disconnection") \
 	X(a2_in_recovery, flag, 1, "2.3", "A2, A5 and the cut of Fig. 1 also during fast recovery, which goes on") \
@@ -68,11 +68,11 @@ enum {
 	X(fig1_on_increase, flag, 0, "3.4", "Fig. 1 also where the bandwidth grows, beside Fig. 3") \
 	X(fig3_on_decrease, flag, 0, "3.4", "Fig. 3 also where the bandwidth does not grow, beside Fig. 1") \
 	X(fig3_in_bbm, flag, 1, "3.3", "Fig. 3 expects reordering also after a disconnection, as printed") \
-	X(fig3_bar_needs_cut, flag, 0, "3.3", "cwnd_reduction bars the expectation of reordering only where (a) has cut the window; 000 Sec. 3.4 names the bandwidths alone") \
+	X(fig3_bar_needs_cut, flag, 0, "3.3", "cwnd_reduction bars the expectation of reordering only where (a) has cut the window; paper 000 names the bandwidths alone") \
 	X(fig3_one_variable, flag, 0, "3.3", "cwnd_reduction and cwnd_reduced are one: Fig. 1's factor, and Fig. 3's cut exempts fast recovery too") \
 	X(fig3_first_dupthresh, flag, 0, "3.3, 9.12", "the larger dupthresh already holds for the first fast retransmit") \
 	X(fig3_restart_dupacks, flag, 1, "3.3, 9.12", "the count of duplicate ACKs restarts at each advance of snd_una") \
-	X(fig3_undo_to_share, flag, 0, "8", "the undo sets cwnd and ssthresh both to BDP/N, as the prose of 000 Sec. 3.4 has it")
+	X(fig3_undo_to_share, flag, 0, "8", "the undo sets cwnd and ssthresh both to BDP/N, as the prose of paper 000 has it")
 /* clang-format on */
 
 struct segue_etcp_settings {

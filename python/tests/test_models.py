@@ -1,7 +1,6 @@
 """`segue.model` and `segue.reproduce` give what the command line gives."""
 
 import csv
-import io
 import json
 import shlex
 from pathlib import Path
@@ -13,7 +12,10 @@ import segue
 def csv_of(command_line: Any, *words: str) -> list[dict[str, str]]:
     done = command_line(*words, "--csv", "-")
     assert done.returncode == 0, done.stderr
-    return list(csv.DictReader(io.StringIO(done.stdout)))
+    # The first lines say where the table comes from.
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("# program: "), lines[0]
+    return list(csv.DictReader(line for line in lines if not line.startswith("# ")))
 
 
 def assert_same(table: segue.Table, lines: list[dict[str, str]]) -> None:

@@ -5,9 +5,19 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The program's version and the commit that it was built from, where that is known.
+pub const VERSION: &str = env!("SEGUE_VERSION");
+
 /// Watch the links of a mobile host, and notify the peers of its connections of handoffs
 #[derive(Debug, Parser)]
-#[command(name = "segue-agent", version, disable_help_subcommand = true, arg_required_else_help = false)]
+#[command(
+    name = "segue-agent",
+    version = VERSION,
+    disable_help_subcommand = true,
+    arg_required_else_help = false,
+    max_term_width = 80,
+    after_help = "Examples:\n  sudo segue-agent run\n  sudo segue-agent status"
+)]
 pub struct Cli {
     /// The subcommand.
     #[command(subcommand)]
@@ -44,6 +54,9 @@ pub struct ConfigArgs {
 
 /// `segue agent run`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  sudo segue-agent run\n  sudo segue-agent run --config agent.toml --log json"
+)]
 pub struct RunArgs {
     /// Which configuration.
     #[command(flatten)]
@@ -92,6 +105,7 @@ pub struct ControlArgs {
 
 /// `segue agent notify`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sudo segue-agent notify dev=wwan0,rate=2mbit,delay=50ms")]
 pub struct NotifyArgs {
     /// The link: dev=NAME,rate=RATE,delay=TIME[,up=RATE][,gap=TIME], such as
     /// dev=wwan0,rate=2mbit,delay=50ms. With --expect, gap is how long there is no link before it
@@ -107,6 +121,7 @@ pub struct NotifyArgs {
 
 /// `segue agent status`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sudo segue-agent status\n  sudo segue-agent status --json -")]
 pub struct StatusArgs {
     /// Write the status as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
@@ -118,4 +133,29 @@ pub struct StatusArgs {
 
 fn time(word: &str) -> Result<Duration, String> {
     time_us(word).map(|us| Duration::from_micros(us.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Help is for a terminal of 80 columns, and ends with examples.
+    #[test]
+    fn help_fits_and_ends_with_examples() {
+        let mut program = Cli::command();
+        program.build();
+        let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().into()).collect();
+        let mut pages = vec![program.render_long_help().to_string()];
+        let page = |name: &String| {
+            program.find_subcommand_mut(name).expect("it is there").render_long_help().to_string()
+        };
+        pages.extend(names.iter().map(page));
+        assert_eq!(pages.len(), 4);
+        for page in pages {
+            assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+            let (_, examples) = page.split_once("Examples:\n").expect("examples");
+            assert!(examples.lines().all(|line| line.trim_start().starts_with("sudo segue-agent")), "{page}");
+        }
+    }
 }

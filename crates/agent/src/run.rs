@@ -12,7 +12,7 @@ use super::receivers::Receivers;
 use super::round::Round;
 use super::rounds::Rounds;
 use super::settings::Config;
-use super::status::{Connections, Notices, Status};
+use super::status::{Connections, Notices, Origin, Status};
 use super::wifi::Wifi;
 use super::{Error, rights};
 use nix::errno::Errno;
@@ -346,6 +346,7 @@ impl Agent {
                     notices,
                     rounds: rounds.history().cloned().collect(),
                     denied,
+                    origin: Origin::default(),
                 };
                 Answer::Now(match serde_json::to_value(&status) {
                     Ok(status) => Reply::Status(status),

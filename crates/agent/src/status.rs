@@ -35,6 +35,23 @@ pub struct Status {
     pub rounds: Vec<Round>,
     /// Questions to the control socket that were refused.
     pub denied: u64,
+    /// The program that answers.
+    pub origin: Origin,
+}
+
+/// Where a status comes from.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Origin {
+    /// The agent's version and the commit that it was built from, where that is known.
+    pub program: &'static str,
+    /// The command that asks for it.
+    pub command: &'static str,
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self { program: super::cli::VERSION, command: "segue agent status" }
+    }
 }
 
 /// Numbers of connections.

@@ -198,7 +198,7 @@ fn decisions_stand_on_the_packets_that_caused_them() {
         assert_eq!((packet.interface, found.count()), (CN, 0), "{text}");
         packet
     };
-    let notice = commented("A1, case 1 (algorithms.md 2.1)");
+    let notice = commented("A1, case 1 (segue explain 2.1)");
     let text = notice.comments.iter().find(|c| c.contains("A1, case 1")).unwrap();
     assert!(
         text.starts_with("at 8.2 s: notice of 200 kbit/s, 300 ms after 6400 kbit/s, 9 ms, 1 flow: "),
@@ -236,7 +236,7 @@ fn a_handoff_notification_in_a_capture() {
     assert!(finishes.len() == 2 && finishes.iter().all(|&at| at > 4_500 * MS), "{finishes:?}");
     assert_eq!((told(1, 5).len(), told(2, 5).len(), told(1, 4).len(), told(2, 4).len()), (2, 0, 0, 2));
     assert_eq!(comments_like(&packets, "HO Start with an expected delay of 0.64 s and a buffer of 64 kB"), 1);
-    assert_eq!(comments_like(&packets, "HO Finish: HO Finish (algorithms.md 5.3)"), 1);
+    assert_eq!(comments_like(&packets, "HO Finish: HO Finish (segue explain 5.3)"), 1);
 }
 
 // ----------------------------------------------------------------------- tshark and tcptrace

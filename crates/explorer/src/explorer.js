@@ -136,7 +136,7 @@
     const first = by("first").value;
     return names.includes(first) ? [first, ...names.filter((name) => name !== first)] : names;
   };
-  // The list of what others can be held against has what is chosen.
+  // The list of what others can be compared with has what is chosen.
   const offerFirst = (wanted) => {
     const names = chosen();
     by("first").replaceChildren(...names.map((name) => new Option(name, name)));
@@ -494,6 +494,5 @@
     }
   });
 
-  by("all-schemes").open = !matchMedia("(max-width: 900px)").matches;
   begin();
 })();

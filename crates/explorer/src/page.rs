@@ -64,13 +64,13 @@ pub fn page(traces: &Traces) -> String {
             body.explorer {
                 a.skip href="#result" { "Skip to the result" }
                 header { h1 { "Segue" } p.lead { "A change of the access link, and what it does to TCP." } }
+                p #address role="alert" hidden {}
                 main {
                     (controls(traces))
                     section #comparison aria-labelledby="result-heading" {
                         h2 #result-heading tabindex="-1" { "Result" }
                         p #headline .lead {}
                         p #said role="status" aria-live="polite" { noscript { "This page needs JavaScript." } }
-                        p #address role="alert" hidden {}
                         p #problem role="alert" hidden {}
                         (takeaways())
                         div #result {}
@@ -101,6 +101,7 @@ fn controls(traces: &Traces) -> Markup {
                     @for (old, new) in PAPER_HANDOFFS { option value=(format!("{old} {new}")) { (old) " \u{2192} " (new) } }
                 }
             }
+            (schemes())
             (link("old", "Old link", ["6.4", "9"], traces))
             (link("new", "New link", ["0.2", "300"], traces))
             (more())
@@ -150,7 +151,6 @@ fn controls(traces: &Traces) -> Markup {
                     }
                 }
             }
-            (schemes())
             details {
                 summary { "Transfer and TCP" }
                 label for="packets" { "Packets of a transfer" }
@@ -284,8 +284,8 @@ fn schemes() -> Markup {
     html! {
         fieldset #schemes {
             legend { "Schemes" }
-            // Folded on a narrow screen, where the list is longer than the screen; the summary says what is chosen.
-            details #all-schemes open {
+            // Folded: the list is longer than the screen. The summary says what is chosen.
+            details #all-schemes {
                 summary #chosen-schemes { (USUAL_SCHEMES.replace(',', ", ")) }
                 div.choices { (boxes(&whole)) }
                 details {
@@ -294,7 +294,7 @@ fn schemes() -> Markup {
                 }
             }
             div.row {
-                label for="first" { "Held against" }
+                label for="first" { "Compared with" }
                 select #first {}
             }
         }

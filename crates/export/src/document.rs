@@ -158,12 +158,49 @@ fn in_words(problem: &io::Error) -> String {
     }
 }
 
+/// The library's words for a fault, without names of its types.
+fn plain(category: Category, words: &str) -> String {
+    match category {
+        Category::Eof => "it ends too early".into(),
+        Category::Io | Category::Syntax => "a character that JSON does not allow here".into(),
+        Category::Data => {
+            match words.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected ")) {
+                None => words.into(),
+                Some((found, wanted)) => {
+                    let found = match found.split_once(' ').unwrap_or((found, "")) {
+                        ("sequence", _) => "a list".into(),
+                        ("map", _) => "an object".into(),
+                        ("string", text) => format!("the text {text}"),
+                        ("integer" | "floating", number) => {
+                            format!("the number {}", number.trim_start_matches("point ").trim_matches('`'))
+                        }
+                        _ => found.to_string(),
+                    };
+                    let wanted = match wanted {
+                        "a string" => "text",
+                        "a sequence" => "a list",
+                        "a boolean" => "true or false",
+                        word if word.starts_with(['u', 'i', 'f'])
+                            && word.ends_with(|c: char| c.is_ascii_digit()) =>
+                        {
+                            "a number"
+                        }
+                        word if word.contains("map") || word.starts_with("struct ") => "an object",
+                        _ => "something else",
+                    };
+                    format!("found {found} in place of {wanted}")
+                }
+            }
+        }
+    }
+}
+
 fn in_place(error: &serde_json::Error, name: &str) -> DocumentError {
     let (path, line, column) = (name.to_string(), error.line(), error.column());
     // The library ends its message with the place, which stands at the front here.
     let text = error.to_string();
     let place = format!(" at line {line} column {column}");
-    let problem = text.strip_suffix(&place).unwrap_or(&text).to_string();
+    let problem = plain(error.classify(), text.strip_suffix(&place).unwrap_or(&text));
     match error.classify() {
         Category::Data => DocumentError::Content { path, line, column, problem },
         Category::Io | Category::Syntax | Category::Eof => {
@@ -181,11 +218,14 @@ mod tests {
     fn bad_documents_say_where_and_what_was_expected() {
         let bad: [(&str, &str); 10] = [
             ("", "f, line 1, column 0: not JSON"),
-            ("{\"version\":1,\n\"rows\":[}", "f, line 2, column 9: not JSON: expected value"),
-            ("{\"version\":1,\"rows\":[", "not JSON: EOF"),
+            (
+                "{\"version\":1,\n\"rows\":[}",
+                "f, line 2, column 9: not JSON: a character that JSON does not allow here",
+            ),
+            ("{\"version\":1,\"rows\":[", "not JSON: it ends too early"),
             ("\u{feff}{}", "f, line 1, column 1: not JSON"),
             ("old,new,kind\n", "f, line 1, column 1: not JSON"),
-            ("[1, []]", "not a comparison: invalid type: sequence"),
+            ("[1, []]", "not a comparison: found a list in place of an object"),
             ("{\"rows\":[]}", "not a comparison: missing field `version`"),
             ("{\"version\":2,\"pairs\":[]}", "f: version 2 of the contract; expected version 1"),
             ("{\"version\":1,\"rows\":[]}", "f: the comparison has no rows"),

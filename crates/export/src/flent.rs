@@ -2,6 +2,7 @@
 //! "The Data File Format" of its manual. The test is `tcp_ndown`, as a host in the mobile's place sees it. It has that
 //! test's rates of all downloads, and no ping, because nobody pings here.
 
+use crate::Provenance;
 use segue_study::explain::SchemeTrace;
 use segue_study::story::headline;
 use segue_tcp::receiver::Arrival;
@@ -18,7 +19,7 @@ const BEGINNING: &str = "1970-01-01T00:00:00.000000Z";
 ///
 /// # Errors
 /// The JSON writer's.
-pub fn flent(told: &SchemeTrace) -> Result<String, serde_json::Error> {
+pub fn flent(told: &SchemeTrace, origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
     let trace = &told.trace;
     let experiment = &trace.experiment;
     let steps = usize::try_from(trace.end / STEP).unwrap_or(usize::MAX);
@@ -52,7 +53,7 @@ pub fn flent(told: &SchemeTrace) -> Result<String, serde_json::Error> {
         about.insert(name.into(), json!({ "UNITS": "Mbits/s" }));
         results.insert(name.into(), json!(values));
     }
-    let file = json!({
+    let mut file = json!({
         "version": 4,
         "metadata": {
             "NAME": "tcp_ndown",
@@ -81,5 +82,9 @@ pub fn flent(told: &SchemeTrace) -> Result<String, serde_json::Error> {
         "results": results,
         "raw_values": raw,
     });
+    // Flent keeps metadata that it does not know.
+    if let Some(origin) = origin {
+        file["metadata"]["SEGUE"] = serde_json::to_value(origin)?;
+    }
     serde_json::to_string(&file).map(|text| text + "\n")
 }

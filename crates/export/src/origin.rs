@@ -36,6 +36,23 @@ impl Origin {
     pub fn json(&self) -> Value {
         json!({"program": self.version, "command": question(&self.command)})
     }
+
+    /// The same as lines before a table.
+    pub fn comments(&self) -> String {
+        comments(self.version, Some(&question(&self.command)))
+    }
+}
+
+/// The first lines of a table that say where it comes from.
+fn comments(program: &str, command: Option<&str>) -> String {
+    let mut text = format!("# program: {program}\n");
+    if let Some(command) = command {
+        // A name may hold a line feed, which JSON writes as two letters.
+        let has_control = command.contains(char::is_control);
+        let command = if has_control { json!(command).to_string() } else { command.to_string() };
+        text.push_str(&format!("# command: {command}\n"));
+    }
+    text
 }
 
 /// Options that no result depends on, and whether a value follows.
@@ -167,16 +184,7 @@ impl Provenance {
     ///
     /// Errors: of the JSON writer.
     pub fn comments(&self, notes: &[String]) -> Result<String, serde_json::Error> {
-        let mut text = format!("# program: {}\n", self.program);
-        if let Some(command) = &self.command {
-            // A name may hold a line feed, which JSON writes as two letters.
-            let command = if command.contains(char::is_control) {
-                serde_json::to_string(command)?
-            } else {
-                command.clone()
-            };
-            text.push_str(&format!("# command: {command}\n"));
-        }
+        let mut text = comments(&self.program, self.command.as_deref());
         for (key, json) in [
             ("question", serde_json::to_string(&self.question)?),
             ("links", serde_json::to_string(&self.links)?),

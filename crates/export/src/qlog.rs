@@ -5,6 +5,7 @@
 //! a packet sent again is another one. An ACK names the transmissions whose bytes it reports for the first time.
 //! Windows count bytes on the wire, as lengths of packets do.
 
+use crate::Provenance;
 use segue_study::decision_words::decision_in_words;
 use segue_study::explain::SchemeTrace;
 use segue_study::story::headline;
@@ -30,6 +31,9 @@ struct File<'a> {
     title: String,
     description: String,
     traces: Vec<FlowTrace<'a>>,
+    /// Readers leave out what they do not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'a Provenance>,
 }
 
 #[derive(Debug, Serialize)]
@@ -48,11 +52,11 @@ struct Event<'a> {
     data: Value,
 }
 
-/// One qlog file: all flows of a trace from the first SYN on.
+/// One qlog file: all flows of a trace from the first SYN on, and where they come from.
 ///
 /// # Errors
 /// The JSON writer's.
-pub fn qlog(told: &SchemeTrace) -> Result<String, serde_json::Error> {
+pub fn qlog(told: &SchemeTrace, origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
     let experiment = &told.trace.experiment;
     let title = format!("{}, scheme {}", headline(experiment), told.scheme);
     let flows = 0..u16::try_from(experiment.flows).unwrap_or(u16::MAX);
@@ -73,6 +77,7 @@ pub fn qlog(told: &SchemeTrace) -> Result<String, serde_json::Error> {
                 events: events(told, flow),
             })
             .collect(),
+        origin,
         title,
     };
     serde_json::to_string(&file).map(|text| text + "\n")

@@ -42,7 +42,7 @@ fn number(event: &Value) -> u64 {
 #[test]
 fn qlog_has_every_transmission_once_and_acknowledges_what_was_sent() {
     let told = told(2);
-    let text = segue_export::qlog(&told).expect("qlog");
+    let text = segue_export::qlog(&told, None).expect("qlog");
     // qvis takes a file for what it finds at its beginning.
     assert!(text.starts_with("{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON\","), "{}", &text[..80]);
     let file: Value = serde_json::from_str(&text).expect("JSON");
@@ -146,7 +146,7 @@ fn xplot_draws_every_packet_and_every_ack() {
 #[test]
 fn flent_finds_all_that_arrived_and_nothing_while_there_is_no_link() {
     let told = told(2);
-    let text = segue_export::flent(&told).expect("a file");
+    let text = segue_export::flent(&told, None).expect("a file");
     let file: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&file["version"], &file["metadata"]["NAME"]), (&4.into(), &"tcp_ndown".into()));
     let numbers = |list: &Value| -> Vec<f64> {

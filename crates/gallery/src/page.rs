@@ -5,7 +5,7 @@ use crate::buffers::senders_and_buffers;
 use crate::figures::DrawnFigure;
 use maud::{Markup, html};
 use segue_report::pictures::Budget;
-use segue_report::{Origin, page as html_page};
+use segue_report::{Origin, page as html_page, prose};
 use segue_reproduce::buffers::SendersAndBuffers;
 use segue_reproduce::ledger::{Figure, Paper};
 use segue_reproduce::verdict::{Beside, Judged, Verdict};
@@ -89,7 +89,7 @@ fn about(making: &Making) -> Markup {
     html! {
         p.lead {
             "Every figure redrawn and every statement judged on fresh simulations, " (making.points)
-            " handoffs for each bar, or as many seeds of a drive at most. Made by Segue " (making.origin.version)
+            " handoffs for each bar (of a drive: as many seeds at most). Made by Segue " (making.origin.version)
             "; repeat it with " code.command { (making.origin.command) } "."
         }
     }
@@ -109,7 +109,10 @@ fn summary(exhibits: &[Exhibit], linked: bool) -> Markup {
                     @let one = std::slice::from_ref(exhibit);
                     tr {
                         td {
-                            @if linked { a href=(page_of(exhibit.paper)) { (exhibit.paper.id) } }
+                            @if linked {
+                                a href=(page_of(exhibit.paper)) { (exhibit.paper.id) }
+                                div.cite { (exhibit.paper.cite) }
+                            }
                             @else { (exhibit.paper.id) }
                         }
                         @for verdict in Verdict::ALL { td { (count(one, verdict)) } }
@@ -153,7 +156,10 @@ impl Exhibit<'_> {
                 label { input type="checkbox" id="differing"; " only statements that do not hold, and their figures" }
             }
             @for reading in &self.paper.readings {
-                p.lead { "Reading of " (reading.section) ": " code { (reading.set) } ". " (reading.why) }
+                p.lead {
+                    "Reading of an open point (" code { "segue explain " (reading.section) } "): " code { (reading.set) } ". "
+                    (prose(&reading.why))
+                }
             }
             (self.benches())
             @for (figure, drawn) in &self.figures { (self.section(figure, drawn, budget, making)) }
@@ -196,7 +202,7 @@ impl Exhibit<'_> {
                                     td { (count(index, None, true)) }
                                     td { (count(index, Some(false), true)) }
                                     td { (count(index, Some(true), false)) }
-                                    td { (first.bench.why) }
+                                    td { (prose(&first.bench.why)) }
                                 }
                             }
                         }
@@ -255,7 +261,7 @@ impl Exhibit<'_> {
                     @let both = budget.takes(panel.picture.bytes().1);
                     (panel.picture.markup(both, &panel.caption()))
                 }
-                @if let Some(notes) = &figure.notes { p.lead { (notes) } }
+                @if let Some(notes) = &figure.notes { p.lead { (prose(notes)) } }
                 (self.claims_of(figure))
             }
         }
@@ -270,16 +276,16 @@ fn claim(judged: &Judged, first: bool) -> Markup {
     html! {
         li id=[first.then_some(&judged.claim.id)] class=(class(judged.verdict)) {
             span class=(format!("verdict {}", class(judged.verdict))) { (judged.verdict.words()) }
-            " " (judged.claim.statement) " "
-            span.rule {
+            " " (prose(&judged.claim.statement)) " "
+            span.place {
                 (judged.claim.place) ", "
                 a href=(format!("#{}", judged.claim.id)) { (judged.claim.id) }
             }
             dl {
-                dt { "stated" } dd { (judged.claim.stated) }
+                dt { "stated" } dd { (prose(&judged.claim.stated)) }
                 @if !judged.measured.is_empty() { dt { "measured" } dd { (judged.measured) } }
-                @if !judged.why.is_empty() { dt { "why" } dd { (judged.why) } }
-                @if let Some(open) = &judged.claim.ambiguous { dt { "open" } dd { (open) } }
+                @if !judged.why.is_empty() { dt { "why" } dd { (prose(&judged.why)) } }
+                @if let Some(open) = &judged.claim.ambiguous { dt { "open" } dd { (prose(open)) } }
                 @for other in &judged.beside {
                     dt { (other.verdict.words()) }
                     dd { "on another bench, " (other.bench.name) ": " (other.measured) }

@@ -2,6 +2,7 @@
 
 use segue_gallery::page::{Exhibit, Making, gallery_pages};
 use segue_report::Origin;
+use segue_reproduce::ledger::Reading;
 use segue_reproduce::papers::papers;
 
 #[test]
@@ -24,7 +25,8 @@ fn every_page_is_reached_and_leads_back() {
     assert!(alone.len() == 1 && alone[0].0 == "index.html" && !alone[0].1.contains("href=\"index.html\""));
     // One that is too large for a first page has a page of its own.
     let mut large = papers[0].clone();
-    large.cite = "long ".repeat(60_000);
+    let why = "long ".repeat(60_000);
+    large.readings.push(Reading { set: "a1-in-bbm=off".into(), section: "9.37".into(), why });
     let pages = gallery_pages(&[exhibit(&large)], None, &making);
     let (index, page) = (&pages[0].1, &pages[1]);
     assert!(pages.len() == 2 && index.len() < 300_000 && page.1.len() > 300_000);

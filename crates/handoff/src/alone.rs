@@ -131,18 +131,18 @@ impl Act {
     /// The rule behind it.
     pub fn rule(&self) -> &'static str {
         match self {
-            Self::Message { .. } | Self::MessageLost { .. } => "mobile.md 1.2, 1.4; RFC 6069",
-            Self::MessageHeard { .. } => "mobile.md 3; RFC 6069, 4",
-            Self::LastAck { .. } => "mobile.md 1.3, 1.5",
-            Self::Octet { .. } => "mobile.md 1.3; RFC 5682",
-            Self::NotEchoed { .. } => "mobile.md 1.1; RFC 7323",
-            Self::Resumed => "mobile.md 1.6",
-            Self::Answered => "mobile.md 1.9",
-            Self::LeftAlone => "mobile.md 1.5",
-            Self::Bounded { raised: false, .. } => "mobile.md 2.1, 2.2",
-            Self::Bounded { raised: true, .. } => "mobile.md 2.4",
-            Self::Unbounded => "mobile.md 2.5",
-            Self::EarlyAck { .. } => "mobile.md 2.7",
+            Self::Message { .. } | Self::MessageLost { .. } => "segue explain mobile 1.2, 1.4; RFC 6069",
+            Self::MessageHeard { .. } => "segue explain mobile 3; RFC 6069, 4",
+            Self::LastAck { .. } => "segue explain mobile 1.3, 1.5",
+            Self::Octet { .. } => "segue explain mobile 1.3; RFC 5682",
+            Self::NotEchoed { .. } => "segue explain mobile 1.1; RFC 7323",
+            Self::Resumed => "segue explain mobile 1.6",
+            Self::Answered => "segue explain mobile 1.9",
+            Self::LeftAlone => "segue explain mobile 1.5",
+            Self::Bounded { raised: false, .. } => "segue explain mobile 2.1, 2.2",
+            Self::Bounded { raised: true, .. } => "segue explain mobile 2.4",
+            Self::Unbounded => "segue explain mobile 2.5",
+            Self::EarlyAck { .. } => "segue explain mobile 2.7",
         }
     }
 
@@ -161,7 +161,7 @@ pub struct Alone {
 /// Nobody advises the sender.
 impl Advisor for Alone {}
 
-const SOURCE: &str = "RFC 6069, 7323; mobile.md";
+const SOURCE: &str = "RFC 6069, 7323; segue explain mobile";
 
 impl Alone {
     const SETTINGS: Settings<2> = [

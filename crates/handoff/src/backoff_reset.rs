@@ -54,7 +54,7 @@ impl HandoffScheme for BackoffReset {
         name: "backoff-reset",
         stack: "linux-6.12",
         summary: "forgets the back-off of the timer and sends one packet; keeps all else",
-        source: "QUIC of noq and quinn on a change of the local network; algorithms.md, section 11",
+        source: "QUIC of noq and quinn on a change of the local network; segue explain 11",
     }];
     const NEEDS: Needs = Needs::Kernel;
 

@@ -21,7 +21,7 @@ pub struct Buffered {
 impl Advisor for Buffered {}
 
 const STACK: &str = "ns2-newreno";
-const SOURCE: &str = "Chou and Shin 2004; algorithms.md, section 6";
+const SOURCE: &str = "Chou and Shin 2004; segue explain 6";
 const EXTRA_DUP: &str = "extra-dup";
 
 impl Buffered {

@@ -278,7 +278,7 @@ impl HandoffScheme for CarefulResume {
         name: "careful-resume",
         stack: "linux-6.12/cubic",
         summary: "starts anew, and jumps to half of the window that the new path carried before",
-        source: "RFC 9959; algorithms.md, section 11",
+        source: "RFC 9959; segue explain 11",
     }];
     const NEEDS: Needs = Needs::Window;
 

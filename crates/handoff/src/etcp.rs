@@ -78,8 +78,8 @@ impl Advisor for Etcp {
 
 /// Where both papers start from.
 const STACK: &str = "ns2-sack1";
-const PAPER_2008: &str = "Daniel and Kojo 2008; algorithms.md, section 2";
-const PAPER_2009: &str = "Daniel and Kojo 2009; algorithms.md, section 3";
+const PAPER_2008: &str = "Daniel and Kojo 2008; segue explain 2";
+const PAPER_2009: &str = "Daniel and Kojo 2009; segue explain 3";
 
 impl HandoffScheme for Etcp {
     const ENTRIES: &'static [Entry] = &[

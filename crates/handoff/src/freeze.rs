@@ -64,7 +64,7 @@ impl HandoffScheme for Freeze {
         name: "freeze",
         stack: "freebsd5-newreno",
         summary: "Freeze-TCP: the mobile closes its window before the link goes",
-        source: "Goff and others 2000; Wu, Chan and Ananda 2008; algorithms.md, section 4",
+        source: "Goff and others 2000; Wu, Chan and Ananda 2008; segue explain 4",
     }];
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {

@@ -311,7 +311,7 @@ impl HandoffScheme for HandoffNotification {
         name: "hn",
         stack: "inet-reno",
         summary: "FMIPv6 Handoff Notification: goes on sending into the new access router's buffer",
-        source: "Espi and others 2010; algorithms.md, section 5",
+        source: "Espi and others 2010; segue explain 5",
     }];
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {

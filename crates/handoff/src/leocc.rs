@@ -25,7 +25,7 @@ impl Flag for Reconfigures {
         name: "leocc",
         stack: "linux-6.12/leocc",
         summary: "LeoCC: a BBR that measures the path anew at a handover of its schedule",
-        source: "SpaceNetLab/LeoCC 2025, by its kernel module; algorithms.md, section 11",
+        source: "SpaceNetLab/LeoCC 2025, by its kernel module; segue explain 11",
     };
     const CONTROL: CcName = CcName::Leocc;
     const SECTION: &'static str = "11.6";

@@ -95,7 +95,7 @@ impl HandoffScheme for Near {
         name: "near",
         stack: "ns2-sack1",
         summary: "one clock of the new link for all flows of a mobile",
-        source: "Segue; near.md",
+        source: "Segue; segue explain near",
     }];
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {

@@ -124,7 +124,7 @@ impl HandoffScheme for QuicReset {
         name: "quic-reset",
         stack: "linux-6.12",
         summary: "starts on the new path as QUIC does after connection migration",
-        source: "RFC 9000, 9.4; RFC 9002; algorithms.md, section 11",
+        source: "RFC 9000, 9.4; RFC 9002; segue explain 11",
     }];
     const NEEDS: Needs = Needs::Kernel;
 

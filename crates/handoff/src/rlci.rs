@@ -15,7 +15,7 @@ impl Header for Rlci {
         name: "rlci",
         stack: "ns2-sack1",
         summary: "starts on the new path as a new connection does",
-        source: "Schuetz and others 2008; algorithms.md, section 10",
+        source: "Schuetz and others 2008; segue explain 10",
     };
     const RULES: &'static [Rule] = RLCI_RULES;
 

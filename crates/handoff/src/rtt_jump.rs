@@ -103,7 +103,7 @@ impl HandoffScheme for RttJump {
         name: "rtt-jump",
         stack: "linux-6.12/bbr",
         summary: "BBR that takes a lasting longer round trip for the path's smallest",
-        source: "detectors of quiche's BBR; algorithms.md, section 11",
+        source: "detectors of quiche's BBR; segue explain 11",
     }];
     const NEEDS: Needs = Needs::Control(CcName::Bbr);
 

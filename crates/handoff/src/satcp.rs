@@ -24,7 +24,7 @@ impl Flag for Hurry {
         name: "satcp",
         stack: "linux-6.12/cubic",
         summary: "CUBIC that climbs back in a ninth of the time around a handover of its schedule",
-        source: "Cao and Zhang 2023, by its kernel module; algorithms.md, section 11",
+        source: "Cao and Zhang 2023, by its kernel module; segue explain 11",
     };
     const CONTROL: CcName = CcName::Cubic;
     const SECTION: &'static str = "11.4";

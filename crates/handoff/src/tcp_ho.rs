@@ -69,7 +69,7 @@ impl Advisor for TcpHo {
 }
 
 const STACK: &str = "freebsd5-newreno";
-const SOURCE: &str = "Wu, Chan and Ananda 2008; algorithms.md, section 4";
+const SOURCE: &str = "Wu, Chan and Ananda 2008; segue explain 4";
 
 impl HandoffScheme for TcpHo {
     const ENTRIES: &'static [Entry] = &[

@@ -176,7 +176,7 @@ pub fn require_iterator() -> Result<(), Error> {
 }
 
 /// Required by everything.
-pub(crate) fn require() -> Result<(), Error> {
+pub fn require() -> Result<(), Error> {
     enough(&missing_capabilities(), Path::new(BTF).exists(), &release())
 }
 

@@ -233,9 +233,9 @@ impl Kind {
                 "off" | "false" | "no" | "0" => Some(0),
                 _ => None,
             },
-            // Names of such knobs end in `-us`, so a bare number has its unit.
+            // Only nothing needs no unit.
             Self::Us => {
-                let ns = quantity::time(text).or_else(|| quantity::decimal(text, 1_000))?;
+                let ns = if text == "0" { 0 } else { quantity::time(text)? };
                 u32::try_from((ns + 500) / 1_000).ok().filter(|us| *us <= MAX_US)
             }
             Self::Count => text.parse().ok().filter(|count| *count <= MAX_COUNT),

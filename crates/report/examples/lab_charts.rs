@@ -17,8 +17,8 @@ const CHARTS: [Drawn; 4] = [
     ("near", By::Flows, [SECOND, DROPS]),
 ];
 const FIRST: Measure =
-    ("first", "first_send_ms", "time from link-up to the first packet, s", 1e-3, Some(0.01));
-const NEW: Measure = ("first", "new_ms", "time from link-up to new data, s", 1e-3, Some(0.01));
+    ("first", "first_send_ms", "time from link-up to the first packet, s", 1e-3, Some(0.001));
+const NEW: Measure = ("first", "new_ms", "time from link-up to new data, s", 1e-3, Some(0.001));
 const BYTES: Measure = ("bytes", "mb_10s", "data in 10 s, MB", 1.0, None);
 const SECOND: Measure = ("second", "kb_1s", "data in the first second, kB", 1.0, Some(10.0));
 const DROPS: Measure = ("drops", "drops", "packets that the new link's queue dropped", 1.0, None);

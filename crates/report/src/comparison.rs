@@ -140,7 +140,12 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
             b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
             @if let Some(alone) = plan.alone() { " " (sentence_case(&alone)) "." }
         }
-        @for (picture, caption) in quartiles.iter().chain(&over_time).chain(link_times) { (picture.markup(true, caption)) }
+        // The bars of one handoff are few: a wide picture would be empty.
+        @for (picture, caption) in quartiles {
+            @if comparison.groups.len() == 1 { div.few { (picture.narrow_markup(caption)) } }
+            @else { (picture.markup(true, caption)) }
+        }
+        @for (picture, caption) in over_time.iter().chain(link_times) { (picture.markup(true, caption)) }
     }
     .into_string()
 }

@@ -31,7 +31,7 @@ pub use comparison::{comparison_page, comparison_part};
 pub use drive::drive_page;
 pub use handoff::{handoff_page, handoff_part};
 pub use live::live_page;
-pub use page::{SCRIPT, head, page, style_sheet};
+pub use page::{SCRIPT, head, page, prose, style_sheet};
 pub use segue_export::Origin;
 
 /// Links, kind and flows, with an arrow.

@@ -39,6 +39,17 @@ pub fn contents(parts: &[(String, String)]) -> Markup {
     }
 }
 
+/// A text in which backticks enclose code, or several words that are quoted.
+pub fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 0 { (part) }
+            @else if part.contains(' ') { "\u{201c}" (part) "\u{201d}" }
+            @else { code { (part) } }
+        }
+    }
+}
+
 /// A link that saves `text`, which the page itself holds, as a file of that name.
 pub fn saved(words: &str, name: &str, kind: &str, text: &str) -> Markup {
     let mut address = format!("data:{kind};charset=utf-8,");
@@ -71,4 +82,15 @@ pub fn page(title: &str, content: Markup) -> String {
         }
     }
     .into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn words_in_backticks_are_code_or_quoted() {
+        let page = |text| super::prose(text).into_string();
+        assert_eq!(page("Long downloads (`--traffic`)"), "Long downloads (<code>--traffic</code>)");
+        assert_eq!(page("`a timer expires`, it says"), "\u{201c}a timer expires\u{201d}, it says");
+        assert_eq!(page("a < b"), "a &lt; b");
+    }
 }

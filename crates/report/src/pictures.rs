@@ -71,6 +71,11 @@ impl Picture {
         (self.wide.len(), self.wide.len() + self.narrow.len())
     }
 
+    /// The narrow one alone, where little is in it.
+    pub fn narrow_markup(&self, caption: &str) -> Markup {
+        html! { figure { div.picture { (PreEscaped(&self.narrow)) } figcaption { (caption) } } }
+    }
+
     /// The picture in a page; the narrow one waits in a template that the page's script looks into. Without it
     /// the wide one keeps its width, and small screens scroll.
     pub fn markup(&self, with_narrow: bool, caption: &str) -> Markup {

@@ -62,10 +62,10 @@ mod tests {
 
     #[test]
     fn every_citation_leads_to_its_section() {
-        let a3 = "A3: algorithms.md 2.4, A4: algorithms.md 2.5";
+        let a3 = "A3: segue explain 2.4, A4: segue explain 2.5";
         let link = citation(a3).into_string();
-        assert!(link.contains("algorithms.md <a href=\"#rule-2.4\">2.4</a>, A4"), "{link}");
-        let list = cited([a3, "RFC 6298, 5.4 to 5.6; algorithms.md 1", a3, "bench.md"].into_iter());
+        assert!(link.contains("segue explain <a href=\"#rule-2.4\">2.4</a>, A4"), "{link}");
+        let list = cited([a3, "RFC 6298, 5.4 to 5.6; segue explain 1", a3, "bench.md"].into_iter());
         let list = list.expect("some are cited").into_string();
         for (number, times) in [("1", 1), ("2.4", 1), ("2.5", 1)] {
             assert_eq!(list.matches(&format!("id=\"rule-{number}\"")).count(), times, "{number}: {list}");

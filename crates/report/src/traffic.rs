@@ -1,6 +1,7 @@
 //! The fate of the user's traffic, as a table of a page (docs/reference/traffic.md).
 
 use crate::looks;
+use crate::page::prose;
 use maud::{Markup, html};
 use segue_study::GroupResult;
 use segue_study::measure::{Measure, OPTIONAL, OPTIONAL_FIELDS, has};
@@ -23,7 +24,7 @@ pub fn tables(group: &GroupResult) -> Markup {
 fn table(group: &GroupResult, class: &str, definition: &str) -> Markup {
     let measures: Vec<&Measure> = OPTIONAL.iter().filter(|measure| measure.field == class).collect();
     html! {
-        h4 { (in_page(definition.trim().trim_end_matches('.'))) }
+        h4 { (prose(definition.trim().trim_end_matches('.'))) }
         div.table {
             table {
                 thead { tr {
@@ -42,30 +43,11 @@ fn table(group: &GroupResult, class: &str, definition: &str) -> Markup {
     }
 }
 
-/// Words in backticks as code.
-fn in_page(text: &str) -> Markup {
-    html! {
-        @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
-
 /// The part's name in words: `completion_p95_s` is `completion p95, s`.
 fn heading(measure: &Measure) -> String {
     let part = measure.name.rsplit('.').next().unwrap_or_default();
     match part.strip_suffix("_s") {
         Some(part) => format!("{}, s", part.replace('_', " ")),
         None => part.replace('_', " "),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn words_in_backticks_are_code() {
-        let page = |text| super::in_page(text).into_string();
-        assert_eq!(page("Long downloads (`--traffic`)"), "Long downloads (<code>--traffic</code>)");
-        assert_eq!(page("a < b"), "a &lt; b");
     }
 }

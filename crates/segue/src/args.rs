@@ -1,7 +1,7 @@
 //! Options that several commands share, and readers of their values.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, Args, Command};
+use clap::{Arg, Args, Command, ValueEnum};
 use segue_console::Failure;
 use segue_study::measure::Column;
 use segue_study::request::PACKETS;
@@ -65,11 +65,11 @@ pub struct BenchArgs {
     pub old: String,
     /// Link after the handoff, in the same words
     pub new: String,
-    /// Schemes, in the order in which they are shown; `compare` compares the others with the first
+    /// Schemes, in the order in which they are shown
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = word, default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
-    /// How long there is no link in break-before-make; 1s unless given; `compare` takes several
-    #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
+    /// How long there is no link in break-before-make; 1s unless given
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
     pub disconnect: Vec<Nanos>,
     /// How long both links carry in a soft handoff; 1s unless given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -141,9 +141,18 @@ pub struct ResultArgs {
     /// Write one page that explains the comparison (HTML; - for standard output)
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", hide = NO_PAGES)]
     pub report: Option<String>,
-    /// Put the origin at the head of CSV files, in lines `# KEY: VALUE`: program, command, question, links, digests of files
-    #[arg(long, help_heading = OUTPUT)]
-    pub origin: bool,
+    /// Put the origin of CSV at its head, in lines `# KEY: VALUE`, as on standard output; beside a file unless given
+    #[arg(long, help_heading = OUTPUT, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "inside", ignore_case = true)]
+    pub origin: Option<OriginWord>,
+}
+
+/// Where CSV says where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OriginWord {
+    /// At its head
+    Inside,
+    /// Nowhere: the first line has the names of the columns, also on standard output
+    None,
 }
 
 /// Which columns a table has.
@@ -152,7 +161,7 @@ pub struct TableArgs {
     /// Print all usual columns of the table, however wide
     #[arg(long, help_heading = OUTPUT, conflicts_with = "columns")]
     pub wide: bool,
-    /// Columns of the table after the scheme's name (`segue measures` lists them)
+    /// Columns of the table after the scheme's name, by word or heading (`segue measures` lists them)
     #[arg(long, help_heading = OUTPUT, value_name = "COLUMN,...", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<Column>,
 }
@@ -174,13 +183,15 @@ impl TableArgs {
     }
 }
 
-/// Reads a column of the table.
+/// Reads a column of the table: its word, or its heading as tables print it.
 fn column(word: &str) -> Result<Column, String> {
     let word = &forgiven(word);
-    Column::ALL.iter().copied().find(|column| column.word() == word).ok_or_else(|| {
+    let is_it = |column: &Column| column.word() == word || column.heading().to_lowercase() == *word;
+    Column::ALL.iter().copied().find(is_it).ok_or_else(|| {
         let words = || Column::ALL.iter().map(|column| column.word());
         let all = words().collect::<Vec<_>>().join(", ");
-        format!("expected one of {all}{}", did_you_mean(word, words()))
+        let headings = Column::ALL.iter().map(|column| column.heading());
+        format!("expected one of {all}{}", did_you_mean(word, words().chain(headings)))
     })
 }
 

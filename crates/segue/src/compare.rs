@@ -18,6 +18,10 @@ use std::path::Path;
 
 /// `segue compare`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("schemes", |arg| arg.help("Schemes, in the order in which they are shown; the others are compared with the first")),
+    mut_arg("disconnect", |arg| arg.value_name("TIME,...").help("How long there is no link in break-before-make; 1s unless given"))
+)]
 pub struct CompareArgs {
     /// Links and schemes.
     #[command(flatten)]

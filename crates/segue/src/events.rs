@@ -70,7 +70,7 @@ fn table(told: &SchemeTrace, all: bool) -> String {
     let who = who + if several { format!(" {}", told.trace.experiment.flows - 1).len() } else { 0 };
     let _ = writeln!(
         text,
-        "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of algorithms.md)",
+        "{:>13}  {:who$}  {:what$}  {:state$}  rule (segue explain 2.1)",
         "time, s", "who", "what", "sender"
     );
     for line in lines(told, from) {
@@ -238,7 +238,8 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
             let asked = if asked.is_empty() { "nothing to do".to_string() } else { asked };
             let mut rules: Vec<String> =
                 decision.rules.iter().map(|rule| format!("{} ({})", rule.name, rule.section)).collect();
-            rules.extend(program_in_words(decision).map(|(name, _)| format!("{name} (kernel.md)")));
+            rules
+                .extend(program_in_words(decision).map(|(name, _)| format!("{name} (segue explain {name})")));
             ("CN", *flow, format!("{heard}{asked}"), rules.join(", "))
         }
     };

@@ -4,11 +4,13 @@
 mod glossary;
 mod link_words;
 mod markdown;
+mod mobile;
 mod options;
 
 use crate::args::forgiven;
 use crate::layout::wrapped;
 use crate::screen::Screen;
+use crate::table::meanings_of_letter;
 use crate::{Failure, print};
 use clap::Args;
 use markdown::{flowing, hanging};
@@ -69,10 +71,13 @@ fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let words = [glossary::word(name, screen.width), link_words::word(name, screen.width)];
     let words = words.into_iter().flatten().chain(link(name, screen)).chain(mark(name, screen));
     let options = options::told(name, screen.width);
+    let letter = letter(name, screen);
     all.into_iter()
+        .chain([mobile::rule(name, screen.width)])
         .flatten()
         .chain(measure(name, screen))
         .chain(of_tables)
+        .chain(letter)
         .chain(words)
         .chain(options)
         .collect()
@@ -176,7 +181,12 @@ fn numbered(name: &str, screen: &Screen) -> Option<String> {
     if let Some(text) = paper(number.split(' ').next()?, screen) {
         return Some(text);
     }
-    open_point(number, screen).or_else(|| section_text(number, screen))
+    // Stories cite several at once: `2.1, 2.5`.
+    let told: Option<Vec<String>> = number
+        .split(',')
+        .map(|number| open_point(number.trim(), screen).or_else(|| section_text(number.trim(), screen)))
+        .collect();
+    told.map(|told| told.join("\n"))
 }
 
 fn paper(number: &str, screen: &Screen) -> Option<String> {
@@ -241,7 +251,20 @@ fn scheme(name: &str, screen: &Screen) -> Option<String> {
     let from = format!("stack {}; source: {}", entry.stack, entry.source);
     text.push_str(&hanging("  ", &from, 4, screen.width));
     text.push_str(&format!("  segue schemes {name} lists its settings\n"));
+    text.push_str(&page_of_scheme(name).map(|page| format!("  {page} has its rules\n")).unwrap_or_default());
+    text.push_str(&mobile::rules_of(name).unwrap_or_default());
     Some(text)
+}
+
+/// The page about a scheme that no paper defines: its own settings name it.
+fn page_of_scheme(name: &str) -> Option<String> {
+    let settings = Scheme::settings_of(name);
+    // A kernel's page is about the enactment of any scheme.
+    let page = settings
+        .iter()
+        .map(|setting| setting.section)
+        .find(|page| page.ends_with(".md") && *page != "kernel.md");
+    page.map(page_of)
 }
 
 /// A preset of links, as `segue links` has it.
@@ -283,7 +306,7 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
             let told = line(setting.meaning, &format!("{} unless set", setting.default));
             let place = match setting.section {
                 page if page.ends_with(".md") => page_of(page),
-                section => format!("section {section} of {PLACE}"),
+                section => format!("segue explain {section}"),
             };
             match families.iter_mut().find(|family| (&family.0, &family.1) == (&told, &place)) {
                 Some((_, _, names)) => names.push(entry.name),
@@ -309,6 +332,13 @@ fn measure(name: &str, screen: &Screen) -> Vec<String> {
             .is_some_and(|(_, part)| part == name || part.trim_end_matches("_s") == name)
     });
     parts.filter_map(|measure| measure_called(measure.name, screen)).collect()
+}
+
+/// A character of the bar in tables.
+fn letter(name: &str, screen: &Screen) -> Option<String> {
+    let meanings = meanings_of_letter(name).join("; or ");
+    let head = format!("Letter {name} of the column {}: ", Column::NewLink.heading());
+    (!meanings.is_empty()).then(|| hanging(&head, &meanings, 2, screen.width))
 }
 
 fn measure_called(name: &str, screen: &Screen) -> Option<String> {
@@ -372,6 +402,7 @@ fn overview(screen: &Screen) -> String {
     }
     text.push_str("  sections of the specification: 0 to 11.6, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
+    text.push_str("  rules of the mobile alone: mobile 1.1 to mobile 2.8\n");
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  marks of statements: [T] of a paper's text, [R] reconstructed, [C] our choice\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
@@ -411,6 +442,24 @@ mod tests {
         {
             assert_eq!(settings.contains(name), there, "{name}: {settings}");
         }
+        // Stories cite them so.
+        for cited in [
+            "1",
+            "2.4",
+            "2.1, 2.5",
+            "9.19, 4.3",
+            "mobile 1.2, 1.4",
+            "guard",
+            "trial",
+            "doubt",
+            "notice",
+            "notice-error",
+            "near",
+            "mobile",
+        ] {
+            assert!(!told(cited).is_empty(), "{cited}");
+        }
+        assert!(told("2.1, 99").is_empty() && told("2.1,").is_empty());
         // A rule of several flows is of the other paper, and divides by their number.
         let several = told("Fig. 1");
         assert!(several.contains("  Paper 000: ") && several.contains("  Settings: use-n"), "{several}");
@@ -461,6 +510,20 @@ mod tests {
             let told = told(name).split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(parts.iter().all(|part| told.contains(part)), "{name}: {told}");
         }
+    }
+
+    #[test]
+    fn letters_of_the_bar_are_told() {
+        for (letter, meaning) in [("w", "idle: a window is full"), ("#", "useful"), (".", "slow start")] {
+            let told = told(letter);
+            assert!(
+                told.starts_with(&format!("Letter {letter} of the column new link: "))
+                    && told.contains(meaning),
+                "{told}"
+            );
+        }
+        assert_eq!(told("n").matches("packets of").count(), 2, "{}", told("n"));
+        assert!(told("W").is_empty() && told("ww").is_empty() && told("").is_empty());
     }
 
     #[test]

@@ -108,6 +108,8 @@ fn pin(name: &str) -> Result<PathBuf, Failure> {
     // Before it becomes part of a path.
     sender::check_name(name).map_err(failure)?;
     let Some(root) = host::bpffs() else {
+        // A user without the right to load programs needs no mount first.
+        host::require().map_err(failure)?;
         return Err(Failure::ours(
             "no bpf file system is mounted, in which senders are pinned: mount -t bpf bpf /sys/fs/bpf",
         ));

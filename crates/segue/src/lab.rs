@@ -94,7 +94,7 @@ pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Fa
         Provenance::of_lab(origin, lab, [&plan.old, &plan.new]).map_err(Failure::ours)
     };
     outputs::write(json, || live_json(&comparison, Some(&provenance()?)).map_err(Failure::ours))?;
-    outputs::write_table(csv, CsvOrigin::Beside, &[], provenance, || live_csv(&comparison))?;
+    outputs::write_table(csv, CsvOrigin::Usual, &[], provenance, || live_csv(&comparison))?;
     outputs::write(report, || Ok::<_, Failure>(live_page(&plan, &comparison, origin)))?;
     outputs::tell_written(screen, [&args.report], [(&args.pcap, each(&plan).count())]);
     if !on_stdout {

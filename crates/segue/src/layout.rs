@@ -86,6 +86,23 @@ pub fn table(rows: &[Vec<Cell>], widths: &[usize], sides: &[Side], colour: bool)
     text
 }
 
+/// Units, which stay with their number.
+const UNITS: [&str; 6] = ["%", "s", "ms", "us", "kbit/s", "Mbit/s"];
+
+/// The words of a text; a number and its unit are one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        let number = words.last_mut().filter(|last| is_unit && last.ends_with(|c: char| c.is_ascii_digit()));
+        match number {
+            Some(number) => number.push_str(&format!(" {word}")),
+            None => words.push(word.into()),
+        }
+    }
+    words
+}
+
 /// `head` and `text` in lines of at most `width` columns; what follows the first line stands below `text`. A word
 /// that is longer than a line stays whole.
 pub fn wrapped(head: &str, text: &str, width: usize) -> String {
@@ -93,7 +110,7 @@ pub fn wrapped(head: &str, text: &str, width: usize) -> String {
     let mut lines = head.to_string();
     let mut column = indent;
     let mut blanks = 0;
-    for word in text.split(' ') {
+    for word in &words(text) {
         if word.is_empty() {
             blanks += 1;
             continue;
@@ -162,5 +179,11 @@ mod tests {
         assert_eq!(wrapped("", "one two  three", 14), "one two  three\n");
         assert_eq!(wrapped("", "one two  three", 13), "one two\nthree\n", "no blanks at an end");
         assert_eq!(wrapped("> ", "muchlonger x", 4), "> muchlonger\n  x\n");
+        assert_eq!(
+            wrapped("", "up to 12 %; so 3.5 s, say", 8),
+            "up to\n12 %; so\n3.5 s,\nsay\n",
+            "units stay"
+        );
+        assert_eq!(wrapped("", "12  % of it", 5), "12  %\nof it\n");
     }
 }

@@ -1,5 +1,6 @@
 //! Where results go: each to a file of its own, at most one to standard output.
 
+use crate::args::OriginWord;
 use crate::screen::{Screen, Watched};
 use crate::{Failure, printable};
 use segue_export::{Origin, Output, OutputError, Provenance, in_words, is_metadata, metadata, metadata_file};
@@ -151,9 +152,9 @@ fn open_folder(folder: &Folder) -> Result<Vec<Output>, Failure> {
     folder.names.iter().map(open).collect()
 }
 
-/// `--origin` without a CSV file would do nothing.
-pub fn origin_needs_csv(asked: bool, has_csv: bool) -> Result<(), Failure> {
-    match asked && !has_csv {
+/// `--origin` without CSV would do nothing.
+pub fn origin_needs_csv(asked: Option<OriginWord>, has_csv: bool) -> Result<(), Failure> {
+    match asked.is_some() && !has_csv {
         true => Err(Failure::User(
             "--origin is for CSV, and JSON always has it; expected --csv or --rows beside it".into(),
         )),
@@ -198,14 +199,24 @@ pub fn tell_written<'a>(
 pub enum CsvOrigin {
     /// In its first lines.
     Inside,
-    /// In a file beside it; standard output has none.
-    Beside,
+    /// In a file beside it, or on standard output in its first lines.
+    Usual,
+    /// Nowhere.
+    Nowhere,
 }
 
 impl CsvOrigin {
     /// As `--origin` asks for it.
-    pub fn asked(inside: bool) -> Self {
-        if inside { Self::Inside } else { Self::Beside }
+    pub fn asked(word: Option<OriginWord>) -> Self {
+        match word {
+            None => Self::Usual,
+            Some(OriginWord::Inside) => Self::Inside,
+            Some(OriginWord::None) => Self::Nowhere,
+        }
+    }
+
+    fn is_inside(self, output: &Output) -> bool {
+        matches!(self, Self::Inside) || matches!(self, Self::Usual) && output.is_stdout()
     }
 }
 
@@ -220,26 +231,32 @@ pub fn write_table<E: std::fmt::Display>(
     let Some(output) = output else { return Ok(()) };
     let table = make().map_err(Failure::ours)?;
     match place {
-        CsvOrigin::Inside => {
+        place if place.is_inside(&output) => {
             let head = origin()?.comments(notes).map_err(Failure::ours)?;
             // Those of an older table of this name would tell of it.
             finish_beside(output, format!("{head}{table}"), None)
         }
-        CsvOrigin::Beside => {
+        CsvOrigin::Nowhere => finish_beside(output, table, None),
+        CsvOrigin::Inside | CsvOrigin::Usual => {
             let origin = || serde_json::to_value(origin()?).map_err(Failure::ours);
             write_with_metadata(output, table, notes, origin)
         }
     }
 }
 
-/// Writes a table that no simulation made, if it was asked for, and the program and command line beside it.
+/// Writes a table that no simulation made, if it was asked for, and the program and command line beside it. On standard
+/// output they are its first lines.
 pub fn write_plain_table<E: std::fmt::Display>(
     output: Option<Output>,
     origin: &Origin,
     make: impl FnOnce() -> Result<String, E>,
 ) -> Result<(), Failure> {
     let Some(output) = output else { return Ok(()) };
-    write_with_metadata(output, make().map_err(Failure::ours)?, &[], || Ok(origin.json()))
+    let table = make().map_err(Failure::ours)?;
+    match output.is_stdout() {
+        true => finish_beside(output, format!("{}{table}", origin.comments()), None),
+        false => write_with_metadata(output, table, &[], || Ok(origin.json())),
+    }
 }
 
 fn write_with_metadata(

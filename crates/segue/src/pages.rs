@@ -26,7 +26,7 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     // In place of the pages of `segue agent`, which are those of this program.
     #[cfg(feature = "live")]
     {
-        let mut agent = segue_agent::cli::Cli::command();
+        let mut agent = segue_agent::cli::Cli::command().version(version);
         agent.build();
         pages_of(&agent, "agent", &mut pages).map_err(Failure::ours)?;
     }

@@ -56,13 +56,12 @@ fn overview(text: &mut String, width: usize) {
     text.push_str(&tables.iter().map(lines).collect::<Vec<_>>().join("\n"));
     text.push_str("\nLinks of today, such as wifi6 and leo, and words of links: segue links\n");
     text.push_str("Settings of one scheme, or the departures of one stack: segue schemes NAME\n");
-    text.push_str("Sections and open points of algorithms.md: segue explain 2.4, segue explain 9.17\n");
+    text.push_str("Sections and open points of the papers: segue explain 2.4, segue explain 9.17\n");
 }
 
 /// Settings that concern every scheme, less those of stacks that do not have them.
 fn common_settings(width: usize, has: impl Fn(&str) -> bool) -> Table {
-    let mut settings =
-        plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (open point of algorithms.md)"], width);
+    let mut settings = plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (segue explain 9.17)"], width);
     for s in STACK_SETTINGS.iter().filter(|setting| has(setting.name)) {
         settings.add_row([s.name, s.values, s.meaning]);
     }
@@ -126,9 +125,13 @@ fn describe_scheme(text: &mut String, name: &str, width: usize) -> Result<(), Fa
         text.push_str(&wrapped("  ", &format!("stack {}; source: {}", entry.stack, entry.source), width));
         text.push('\n');
     }
-    let mut table = plain_table(&["SETTING", "DEFAULT", "WHAT IT DECIDES (section of algorithms.md)"], width);
+    let mut table = plain_table(&["SETTING", "DEFAULT", "WHAT IT DECIDES (segue explain 2.4)"], width);
     for setting in Scheme::settings_of(name) {
-        let decides = format!("{} ({})", setting.meaning, setting.section);
+        // A setting that a page defines has no section.
+        let decides = match setting.section {
+            page if page.ends_with(".md") => setting.meaning.to_string(),
+            section => format!("{} ({section})", setting.meaning),
+        };
         table.add_row([setting.name, &setting.default, &decides]);
     }
     narrow_to_the_right_of_names(&mut table, 14);
@@ -136,6 +139,6 @@ fn describe_scheme(text: &mut String, name: &str, width: usize) -> Result<(), Fa
     let stack = Scheme::entry_of(name).and_then(|entry| StackProfile::named(entry.stack));
     let has = |key: &str| stack.as_ref().is_none_or(|stack| stack.has(key));
     text.push_str(&format!("{}\n{}", lines(&table), lines(&common_settings(width, has))));
-    text.push_str("\nSections and open points of algorithms.md: segue explain 2.4, segue explain 9.17\n");
+    text.push_str("\nSections and open points of the papers: segue explain 2.4, segue explain 9.17\n");
     Ok(())
 }

@@ -42,6 +42,12 @@ const NEIGHBOURS: (char, &str) = ('n', "carries packets of neighbours");
 /// The same letter, where the mobile has other connections.
 const OTHERS: (char, &str) = ('n', "carries packets of the mobile's other connections");
 
+/// Meanings of a character of the bar.
+pub fn meanings_of_letter(wanted: &str) -> Vec<&'static str> {
+    let all = CLASSES.into_iter().chain([NEIGHBOURS, OTHERS]);
+    all.filter(|(letter, _)| wanted.chars().eq([*letter])).map(|(_, meaning)| meaning).collect()
+}
+
 /// Above the names of the schemes.
 const NAMES: &str = "scheme";
 

@@ -115,11 +115,17 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         }
         outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, origin)))?;
     }
+    // Files of links are read for it.
+    let provenance = match json.is_some() || !qlogs.is_empty() || !flents.is_empty() {
+        true => Provenance::of_trace(origin.version, &plan, moment, Path::new("")).map(Some),
+        false => Ok(None),
+    };
+    let provenance = provenance.map_err(Failure::ours)?;
     for (output, told) in qlogs.into_iter().zip(&traces) {
-        outputs::write(Some(output), || qlog(told))?;
+        outputs::write(Some(output), || qlog(told, provenance.as_ref()))?;
     }
     for (output, told) in flents.into_iter().zip(&traces) {
-        outputs::write(Some(output), || flent(told))?;
+        outputs::write(Some(output), || flent(told, provenance.as_ref()))?;
     }
     let flows = || 0..u16::try_from(args.flows).unwrap_or(u16::MAX);
     let of_graphs = traces.iter().flat_map(|told| flows().map(move |flow| (told, flow)));
@@ -127,10 +133,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         outputs::write(Some(output), || Ok::<_, Failure>(xplot(told, flow)))?;
     }
     outputs::write(json, || {
-        let origin =
-            Provenance::of_trace(origin.version, &plan, moment, Path::new("")).map_err(Failure::ours)?;
-        let lines = traces.iter().map(|told| trace_lines(told, Some(&origin)));
-        lines.collect::<Result<String, _>>().map_err(Failure::ours)
+        traces.iter().map(|told| trace_lines(told, provenance.as_ref())).collect::<Result<String, _>>()
     })?;
     let folders = [&args.pcap, &args.qlog, &args.xplot, &args.flent].into_iter().zip(counts);
     outputs::tell_written(screen, [&args.json, &args.report], folders);

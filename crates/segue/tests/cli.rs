@@ -135,7 +135,7 @@ fn seeds_pool_their_points() {
 
 #[test]
 fn rows_are_one_line_per_handoff_and_scheme() {
-    let text = stdout(&compare(&["--rows", "-"]));
+    let text = stdout(&compare(&["--origin=none", "--rows", "-"]));
     assert_eq!(text.lines().count(), 1 + 5 * 2);
     assert!(text.starts_with("old,new,kind,disconnect_s,flows,scheme,stack,seed,at_s,transfer_s,bound_s"));
 }
@@ -466,8 +466,17 @@ fn no_run_beats_the_bound_at_the_very_start() {
         [["--stack", "rfc"], ["--set", "initial-window=1000"], ["--flows", "9"], ["--stack", "inet-reno"]]
     {
         for links in [["wlan", "egprs"], ["wlan", "200kbit/1ms"], ["egprs", "wlan"]] {
-            let args =
-                ["--packets", "1", "--at", "0s..0.02s/5ms", "--schemes", "sack,etcp-v1", "--rows", "-"];
+            let args = [
+                "--packets",
+                "1",
+                "--at",
+                "0s..0.02s/5ms",
+                "--schemes",
+                "sack,etcp-v1",
+                "--origin=none",
+                "--rows",
+                "-",
+            ];
             let output = segue(&[&["compare"][..], &links[..], &args[..], &more[..]].concat());
             for line in stdout(&output).lines().skip(1) {
                 let field = |n: usize| line.split(',').nth(n).and_then(|word| word.parse::<f64>().ok());
@@ -488,6 +497,7 @@ fn needless_retransmissions_are_retransmissions() {
         "freebsd5-newreno",
         "--schemes",
         "sack,etcp-v1",
+        "--origin=none",
         "--rows",
         "-",
     ]));
@@ -533,7 +543,7 @@ fn files_and_pages_are_written() {
 fn defaults_can_be_set() {
     let text = stdout(&segue(&["schemes", "etcp-v1"]));
     assert!(text.contains("a1-in-bbm") && text.contains("significant-ratio"), "{text}");
-    let plain = stdout(&compare(&["--schemes", "etcp-v1", "--rows", "-"]));
+    let plain = stdout(&compare(&["--schemes", "etcp-v1", "--origin=none", "--rows", "-"]));
     let set = stdout(&compare(&[
         "--schemes",
         "etcp-v1",
@@ -541,6 +551,7 @@ fn defaults_can_be_set() {
         "a1-in-bbm=on",
         "--set",
         "notice-delay=0s",
+        "--origin=none",
         "--rows",
         "-",
     ]));
@@ -550,7 +561,7 @@ fn defaults_can_be_set() {
 #[test]
 fn notice_delay_and_loss_change_the_run_and_total_loss_is_plain_tcp() {
     let transfers = |more: &[&str]| {
-        let text = stdout(&compare(&[&["--rows", "-"][..], more].concat()));
+        let text = stdout(&compare(&[&["--origin=none", "--rows", "-"][..], more].concat()));
         text.lines().map(|line| line.split(',').nth(9).unwrap_or_default().to_string()).collect::<Vec<_>>()
     };
     let instant = transfers(&["--schemes", "etcp"]);

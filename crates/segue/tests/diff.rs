@@ -236,7 +236,11 @@ fn mistakes_end_with_status_2_and_one_line() {
         (vec![&good], bad("none.json", b"{\"version\":1,\"rows\":[]}"), "no rows"),
         (vec![&good], bad("else.json", b"{\"name\":\"segue\"}"), "not a comparison: missing field `version`"),
         (vec![&good], bad("list.json", b"[]"), "not a comparison"),
-        (vec![&good], bad("half.json", b"{\"version\":1,\"rows\":[{\"old\":1}]}"), "expected a string"),
+        (
+            vec![&good],
+            bad("half.json", b"{\"version\":1,\"rows\":[{\"old\":1}]}"),
+            "found the number 1 in place of text",
+        ),
         (
             vec![&good, &good, "--json", "/proc/nowhere/x.json"],
             String::new(),

@@ -72,7 +72,7 @@ fn a_story_gives_the_cause_of_what_the_programs_do() {
     let said = "the window that the notice granted fails its trial, too much of it is lost: half of what arrives in a \
                 round trip is left: cwnd ";
     let (_, after) = told.split_once(said).expect(&told);
-    let (what, _) = after.split_once(" [trial: kernel.md]").expect(after);
+    let (what, _) = after.split_once(" [trial: segue explain trial]").expect(after);
     assert!(what.ends_with("congestion control started anew"), "{what}");
 }
 
@@ -121,7 +121,7 @@ fn a_warm_up_is_added_to_all_times() {
     let rows = |at, warm_up| {
         let words =
             ["compare", "wlan", "hsdpa", "--stack", "linux-6.12", "--schemes", "cubic,etcp-v1", "--at", at];
-        printed(&[&words[..], &["--warm-up", warm_up, "--rows", "-"]].concat())
+        printed(&[&words[..], &["--warm-up", warm_up, "--origin=none", "--rows", "-"]].concat())
     };
     assert_eq!(rows("0.5s..1.5s/0.5s", "5s"), rows("5.5s..6.5s/0.5s", "0s"));
     let folder = tempfile::tempdir().expect("a folder");

@@ -45,7 +45,11 @@ fn the_page_shows_what_is_printed() {
 #[test]
 fn csv_on_standard_output_is_alone() {
     let text = stdout("model tcp-ho --csv -");
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    assert!(
+        text.starts_with("# program: ") && text.contains("\n# command: segue model tcp-ho\nclass,b,c,"),
+        "{text}"
+    );
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     let heads = ["class", "b", "c", "equation", "sigma_percent", "sigma", "gain"];
     assert_eq!(reader.headers().expect("heads"), &heads[..]);
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
@@ -130,7 +134,7 @@ fn manual_pages_reach_the_model() {
 #[test]
 fn the_chain_of_lcfd() {
     let text = stdout("model lcfd --mode corrected --csv -");
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let place = |name: &str| heads.iter().position(|head| head == name).expect("a column");
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");

@@ -127,7 +127,7 @@ fn other_files_and_other_commands_are_refused() {
         ("pairs", Value::from(vec![vec!["wlam", "wlan"]]), "did you mean `wlan`?"),
         ("at", Value::from(vec!["soon"]), "`soon` is not a time"),
         ("flows", Value::from(Vec::<u32>::new()), "the list is empty"),
-        ("flows", Value::from("1"), "not a comparison: invalid type"),
+        ("flows", Value::from("1"), "not a comparison: found the text \"1\" in place of"),
         ("packets", Value::from(0), "1 to 1000000"),
         ("packs", Value::from(1), "not a comparison: unknown field `packs`"),
         ("notice_loss", Value::from(1), "notice_loss: 1; expected 0"),

@@ -41,7 +41,7 @@ fn every_heading_has_its_bound() {
         insta::assert_snapshot!(format!("series_{width}"), printed(Some(width), &words));
     }
     let table = printed(None, &words);
-    let rows = printed(None, &[&words[..], &["--csv", "-"]].concat());
+    let rows = printed(None, &[&words[..], &["--origin=none", "--csv", "-"]].concat());
     let mut bounds = std::collections::BTreeMap::<String, Vec<f64>>::new();
     for row in csv::Reader::from_reader(rows.as_bytes()).deserialize() {
         let row: std::collections::BTreeMap<String, String> = row.expect("a row");

@@ -45,7 +45,7 @@ fn events_say_when_who_what_in_which_state_by_which_rule() {
     assert!(first(&self::text(&all.stdout)).starts_with("0.000000000"), "--all: from the start");
     let story = self::text(&trace(&["--schemes", "etcp", "--story"]).stdout);
     let words = words(&story);
-    assert!(words.contains("[A1, case 1: algorithms.md 2.1]"), "{story}");
+    assert!(words.contains("[A1, case 1: segue explain 2.1]"), "{story}");
     let times = story.lines().filter(|line| line.split("  ").any(|word| word.trim().parse::<f64>().is_ok()));
     assert!((5..20).contains(&times.count()), "sentences: {story}");
     for line in story.lines() {

@@ -1,7 +1,7 @@
 //! A scheme's decisions in words: the same ones in traces, reports and captures.
 
 use crate::numbers::packets;
-use segue_handoff::{Decision, Link, Occasion, Start};
+use segue_handoff::{Decision, Link, Occasion, Rule, Start};
 use segue_tcp::Advice;
 use segue_tcp::advice::{Anew, KernelAdvice, MinRto, Pace};
 
@@ -117,13 +117,57 @@ pub fn program_in_words(decision: &Decision) -> Option<(&'static str, &'static s
     }
 }
 
+/// Effects of rules that a kernel cannot be made to have (`enact=linux`): the words, whether the answer asks for it, and
+/// what happens instead.
+type Effect = (&'static str, fn(&Advice) -> bool, &'static str);
+const EFFECTS: [Effect; 10] = [
+    ("the head is sent at once", |asked| asked.retransmit_head, "a lost packet may leave at once"),
+    ("the timer starts again without back-off", |asked| asked.rearm_timer, "the timer stays as it is"),
+    (
+        "RTT variables and timer start anew",
+        |asked| asked.reinit_rtt,
+        "RTT variables and timer stay as they are",
+    ),
+    ("RTT variables start anew", has_new_rtt, "RTT variables stay as they are"),
+    ("minrto grows by the old link's queue", |asked| asked.min_rto.is_some(), AS_IT_IS),
+    ("minrto covers the new round trip and the old link's queue", |asked| asked.min_rto.is_some(), AS_IT_IS),
+    (
+        "minrto covers the new round trip and what is under way, queued at the new link",
+        |asked| asked.min_rto.is_some(),
+        AS_IT_IS,
+    ),
+    ("SACK holes wait", |asked| asked.hold_holes, "SACK holes do not wait"),
+    (
+        "a duplicate ACK lets one new packet out, and no hole is resent",
+        |asked| asked.send_new,
+        "a duplicate ACK changes nothing",
+    ),
+    ("is not used", |asked| asked.ignore_sample, "is used all the same"),
+];
+const AS_IT_IS: &str = "minrto stays as it is";
+
+fn has_new_rtt(asked: &Advice) -> bool {
+    asked.reinit_rtt || asked.kernel.path.is_some()
+}
+
+/// A rule's effect in this answer.
+pub fn effect_in_words(rule: &Rule, asked: &Advice) -> String {
+    let absent = EFFECTS.iter().filter(|(_, is_asked, _)| !is_asked(asked));
+    absent.fold(rule.says.to_string(), |told, (words, _, instead)| told.replace(words, instead))
+}
+
 /// A decision that stands by itself: what was heard if it was a notice, the rules with their sections, and
-/// what they ask for. `A1, case 1 (algorithms.md 2.1): the timer would not ...; minrto 0.552 s, timer restarted`
+/// what they ask for. `A1, case 1 (segue explain 2.1): the timer would not ...; minrto 0.552 s, timer restarted`
 pub fn decision_in_words(decision: &Decision) -> String {
     let rules = decision.rules.iter();
-    let rules = rules.map(|rule| format!("{} (algorithms.md {}): {}", rule.name, rule.section, rule.says));
-    let mut parts: Vec<String> = rules.collect();
-    parts.extend(program_in_words(decision).map(|(name, says)| format!("{name} (kernel.md): {says}")));
+    let told = |rule: &Rule| {
+        let effect = effect_in_words(rule, &decision.advice);
+        format!("{} (segue explain {}): {effect}", rule.name, rule.section)
+    };
+    let mut parts: Vec<String> = rules.map(told).collect();
+    parts.extend(
+        program_in_words(decision).map(|(name, says)| format!("{name} (segue explain {name}): {says}")),
+    );
     let asked = advice_in_words(decision);
     if !asked.is_empty() {
         parts.push(asked);
@@ -151,7 +195,7 @@ pub fn decision_in_words(decision: &Decision) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use segue_handoff::{Notice, Rule};
+    use segue_handoff::Notice;
     use segue_tcp::View;
     use segue_tcp::advice::{KernelView, NewPath};
 
@@ -192,7 +236,7 @@ mod tests {
         let a1 = Rule { bit: 1, name: "A1, case 1", section: "2.1", says: "minrto grows" };
         let floor = Some(MinRto::AtLeast(552_000_000));
         let mut decided = decision(Advice { min_rto: floor, rearm_timer: true, ..Advice::default() }, &[a1]);
-        let words = "A1, case 1 (algorithms.md 2.1): minrto grows; minrto 0.552 s, timer restarted";
+        let words = "A1, case 1 (segue explain 2.1): minrto grows; minrto 0.552 s, timer restarted";
         assert_eq!(decision_in_words(&decided), words);
         let link = |rate_kbps, delay_us| Link { rate_kbps, delay_us };
         decided.occasion = Occasion::Notice(Notice {
@@ -204,6 +248,32 @@ mod tests {
         let heard =
             "notice of 200 kbit/s, 300.5 ms after 6400 kbit/s, 9 ms, 2 flows, after a disconnection: ";
         assert_eq!(decision_in_words(&decided), format!("{heard}{words}"));
+    }
+
+    /// The rules' own words, so that none of them is out of date.
+    #[test]
+    fn effects_that_nobody_asks_for_are_not_told() {
+        use segue_policy::rules::{ETCP_RULES, RLCI_RULES, TCP_HO_RULES};
+        let rules = || [ETCP_RULES, TCP_HO_RULES, RLCI_RULES].concat();
+        for (words, _, instead) in EFFECTS {
+            let found: Vec<Rule> = rules().into_iter().filter(|rule| rule.says.contains(words)).collect();
+            assert!(!found.is_empty(), "{words}");
+            for rule in found {
+                let told = effect_in_words(&rule, &Advice::default());
+                assert!(told.contains(instead) && !told.contains(words), "{told}");
+            }
+        }
+        let all = Advice {
+            retransmit_head: true,
+            rearm_timer: true,
+            reinit_rtt: true,
+            min_rto: Some(MinRto::Own),
+            hold_holes: true,
+            send_new: true,
+            ignore_sample: true,
+            ..Advice::default()
+        };
+        rules().iter().for_each(|rule| assert_eq!(effect_in_words(rule, &all), rule.says));
     }
 
     #[test]
@@ -237,7 +307,7 @@ mod tests {
             assert_eq!(found.map(|(name, _)| name), said, "{advice:?}");
             if let Some((name, says)) = found {
                 let words = decision_in_words(&decision);
-                assert!(words.starts_with(&format!("{name} (kernel.md): {says}; ")), "{words}");
+                assert!(words.starts_with(&format!("{name} (segue explain {name}): {says}; ")), "{words}");
             }
         }
     }

@@ -5,7 +5,7 @@ pub const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms
 /// Where it stands.
 pub const PLACE: &str = "docs/reference/algorithms.md";
 /// Words before a number in a sentence that cites it.
-const NAME: &str = "algorithms.md ";
+const NAME: &str = "segue explain ";
 
 /// A section of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn section(number: &str) -> Option<Section> {
     sections().find(|section| is_it(section.heading))
 }
 
-/// Parts of a citation such as `A3: algorithms.md 2.4, A4: algorithms.md 2.5`: text, and whether it is the number of a
+/// Parts of a citation such as `A3: segue explain 2.4, A4: segue explain 2.5`: text, and whether it is the number of a
 /// section.
 pub fn cited(citation: &str) -> Vec<(&str, bool)> {
     let mut parts = Vec::new();
@@ -88,10 +88,10 @@ mod tests {
             assert_eq!(parts.iter().map(|part| part.0).collect::<String>(), citation);
             parts.into_iter().filter(|part| part.1).map(|part| part.0.to_string()).collect()
         };
-        assert_eq!(numbers("A3: algorithms.md 2.4, A4: algorithms.md 2.5"), ["2.4", "2.5"]);
-        assert_eq!(numbers("first sample: algorithms.md 2.1, 2.5"), ["2.1", "2.5"]);
-        assert_eq!(numbers("RFC 6298, 5.4 to 5.6; algorithms.md 1"), ["1"]);
+        assert_eq!(numbers("A3: segue explain 2.4, A4: segue explain 2.5"), ["2.4", "2.5"]);
+        assert_eq!(numbers("first sample: segue explain 2.1, 2.5"), ["2.1", "2.5"]);
+        assert_eq!(numbers("RFC 6298, 5.4 to 5.6; segue explain 1"), ["1"]);
         assert_eq!(numbers("bench.md"), [""; 0]);
-        assert_eq!(numbers("algorithms.md 99.9"), [""; 0], "there is no such section");
+        assert_eq!(numbers("segue explain 99.9"), [""; 0], "there is no such section");
     }
 }

@@ -1,7 +1,7 @@
 //! A handoff as a story: the sender's inputs and decisions, and their times.
 
 use crate::compare::GroupResult;
-use crate::decision_words::{advice_in_words, program_in_words};
+use crate::decision_words::{advice_in_words, effect_in_words, program_in_words};
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
 use crate::tcp_rules::{
@@ -202,7 +202,7 @@ impl<'a> Teller<'a> {
             What::Sent(packet) if !packet.data && packet.segment.window == 0 && !self.closed => {
                 self.closed = true;
                 let text = "the mobile closes its window: it foresees the disconnection".to_string();
-                self.say(at, None, text, Some("algorithms.md 4.5".into()));
+                self.say(at, None, text, Some("segue explain 4.5".into()));
             }
             _ if !self.begun => {}
             What::Timeout { flow, head, .. } => {
@@ -258,7 +258,7 @@ impl<'a> Teller<'a> {
                     }
                     _ => format!("a copy of the notice is lost: the queue of the {link} link is full"),
                 };
-                return self.say(event.at, Some(packet.flow), text, Some("bench.md".into()));
+                return self.say(event.at, Some(packet.flow), text, Some("segue explain notice".into()));
             }
             // It will be repeated.
             _ if packet.is_probe() => return,
@@ -323,12 +323,13 @@ impl<'a> Teller<'a> {
         let mut rules: Vec<String> = decision
             .rules
             .iter()
-            .map(|rule| format!("{}: algorithms.md {}", rule.name, rule.section))
+            .map(|rule| format!("{}: segue explain {}", rule.name, rule.section))
             .collect();
-        let mut says: Vec<&str> = decision.rules.iter().map(|rule| rule.says).collect();
+        let effect = |rule| effect_in_words(rule, &decision.advice);
+        let mut says: Vec<String> = decision.rules.iter().map(effect).collect();
         if let Some((name, cause)) = program_in_words(decision) {
-            rules.push(format!("{name}: kernel.md"));
-            says.push(cause);
+            rules.push(format!("{name}: segue explain {name}"));
+            says.push(cause.into());
         }
         let asked = advice_in_words(decision);
         let text = match (decision.occasion, says.is_empty(), asked.is_empty()) {
@@ -374,7 +375,7 @@ impl<'a> Teller<'a> {
             new_link.rate_kbps,
             f64::from(new_link.delay_us) / 1e3
         );
-        self.say(trace.record.completion, None, text, Some("bench.md".into()));
+        self.say(trace.record.completion, None, text, Some("segue explain notice-error".into()));
     }
 
     /// The fate of the copies of an in-band notice at the mobile.

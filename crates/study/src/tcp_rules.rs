@@ -11,7 +11,7 @@ pub fn section(stack: &StackProfile) -> Option<&'static str> {
 /// The rule, with that section.
 pub(crate) fn cited(rule: &str, stack: &StackProfile) -> String {
     match section(stack) {
-        Some(section) => format!("{rule}; algorithms.md {section}"),
+        Some(section) => format!("{rule}; segue explain {section}"),
         None => rule.to_string(),
     }
 }
@@ -66,7 +66,7 @@ pub fn timeout_rule(stack: &StackProfile) -> &'static str {
 pub(crate) fn timeout_end_rule(stack: &StackProfile) -> &'static str {
     match stack.kernel {
         Some(_) => "RFC 5682; tcp_process_loss",
-        None => "algorithms.md 1",
+        None => "segue explain 1",
     }
 }
 

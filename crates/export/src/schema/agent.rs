@@ -1,6 +1,6 @@
 //! Schema of `segue agent status --json`, which another program answers (docs/reference/agent-status.md).
 
-use super::{boolean, count, list, may_be_null, number, object, text};
+use super::{boolean, command, count, list, may_be_null, number, object, text};
 use serde_json::{Value, json};
 
 fn estimate() -> Value {
@@ -55,6 +55,7 @@ pub(super) fn status() -> Value {
         ("notices", notices),
         ("rounds", list(round())),
         ("denied", count("Questions that were refused.")),
+        ("origin", command()),
     ])
 }
 

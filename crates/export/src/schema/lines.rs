@@ -146,7 +146,7 @@ fn fast_retransmit() -> Value {
 }
 
 fn decide() -> Value {
-    let rule = object([("name", text("Rule.")), ("section", text("Section of algorithms.md."))]);
+    let rule = object([("name", text("Rule.")), ("section", text("Section, for segue explain."))]);
     let advice = with(
         object([]),
         [

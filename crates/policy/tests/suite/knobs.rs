@@ -237,7 +237,7 @@ fn schemes_by_name() {
 #[test]
 fn values_as_people_write_them() {
     let mut settings = scheme("etcp");
-    for (text, us) in [("200ms", 200_000), ("0.5s", 500_000), ("1500", 1500), ("7us", 7)] {
+    for (text, us) in [("200ms", 200_000), ("0.5s", 500_000), ("1500us", 1500), ("7us", 7), ("0", 0)] {
         settings.set("rest-us", text).expect(text);
         assert_eq!(settings.rest_us, us);
     }
@@ -264,6 +264,7 @@ fn bad_words_are_named_with_the_nearest_good_one() {
     for (knob, value) in [
         ("halve-on-rto", "maybe"),
         ("rest-us", "200 furlongs"),
+        ("rest-us", "1500"),
         ("rest-us", "-1"),
         ("rest-us", "NaN"),
         ("rest-us", "1e99s"),

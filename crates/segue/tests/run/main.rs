@@ -165,7 +165,7 @@ fn a_page_of_very_many_blocks_stays_small() {
 fn the_figure_has_a_point_for_each_pair() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = root().join("examples/figure-17a.toml").display().to_string();
-    let args = ["run", &path, "--points", "2", "--csv", "-", "--svg", "f.svg"];
+    let args = ["run", &path, "--points", "2", "--origin=none", "--csv", "-", "--svg", "f.svg"];
     let rows = text(&segue_in(folder.path(), &args).stdout);
     assert_eq!(rows.lines().count(), 1 + 2 * 6 * 2);
     assert!(rows.contains("6400kbit/18ms,6400kbit/300ms,mbb") && !rows.contains("1600kbit/18ms,6400kbit"));

@@ -2,7 +2,7 @@
 
 use segue_agent::estimate::{Estimate, Source};
 use segue_agent::round::{Cause, Refused, Round, WatchStatus};
-use segue_agent::status::{Connections, Notices, Status};
+use segue_agent::status::{Connections, Notices, Origin, Status};
 use segue_agent::{OthersStatus, ReceiverStatus};
 
 fn round(cause: Cause, estimate: Option<Estimate>, reason: Option<&str>) -> Round {
@@ -64,6 +64,7 @@ fn the_status_of_an_agent_is_as_its_schema_says() {
         notices: Notices::default(),
         rounds,
         denied: 0,
+        origin: Origin::default(),
     };
     for uploads in [None, Some("etcp-v1".to_string())] {
         let mut status = Status { uploads, ..status.clone() };

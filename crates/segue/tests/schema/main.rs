@@ -132,6 +132,25 @@ fn lines_of_traces_are_as_their_schema_says() {
     }
 }
 
+#[test]
+fn files_for_other_programs_say_where_they_come_from() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().display().to_string();
+    let words = ["trace", "wlan", "egprs", "--at", "2s", "--schemes", "sack"];
+    let lines = printed(&[&words[..], &["--json", "-", "--qlog", &path, "--flent", &path]].concat());
+    let run = lines.lines().rfind(|line| line.contains("\"event\":\"run\"")).expect("a run");
+    let origin = serde_json::from_str::<Value>(run).expect("JSON")["origin"].take();
+    assert!(
+        origin["command"].as_str().is_some_and(|command| command.starts_with("segue trace wlan egprs")),
+        "{run}"
+    );
+    let file = |name: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join(name)).expect("a file"))
+            .expect("JSON")
+    };
+    assert_eq!((&file("sack.qlog")["origin"], &file("sack.flent")["metadata"]["SEGUE"]), (&origin, &origin));
+}
+
 #[cfg(feature = "files")]
 #[test]
 fn drives_are_as_their_schema_says() {
@@ -187,8 +206,13 @@ fn parted(text: &str) -> (Vec<&str>, Vec<&str>) {
 
 #[test]
 fn csv_says_where_it_comes_from() {
-    let plain = printed(&[&SHORT[..], &["--csv", "-"]].concat());
-    let text = printed(&[&SHORT[..], &["--csv", "-", "--origin"]].concat());
+    let plain = printed(&[&SHORT[..], &["--origin=none", "--csv", "-"]].concat());
+    let text = printed(&[&SHORT[..], &["--csv", "-"]].concat());
+    assert_eq!(
+        text,
+        printed(&[&SHORT[..], &["--csv", "-", "--origin"]].concat()),
+        "on standard output it is usual"
+    );
     let (head, rows) = parted(&text);
     assert_eq!(rows, plain.lines().collect::<Vec<_>>(), "the rows are the same");
     let json: Value = serde_json::from_str(&printed(&[&SHORT[..], &["--json", "-"]].concat())).expect("JSON");

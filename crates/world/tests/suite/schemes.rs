@@ -154,7 +154,7 @@ fn a1_case_1_and_the_rto_that_is_kept_meanwhile() {
         let timeouts: Vec<_> = kept.timeouts.iter().map(|t| (t.at / MS, t.head, t.spurious)).collect();
         assert_eq!(timeouts, [(10_503, 4072, true)]);
         assert_eq!(kept.fast_retransmits.iter().map(|f| (f.0 / MS, f.2)).collect::<Vec<_>>(), [(9949, 4072)]);
-        let new = run(&e, 8200 * MS, &scheme_with(name, &[("reinit-rto-us", "3000000")]));
+        let new = run(&e, 8200 * MS, &scheme_with(name, &[("reinit-rto-us", "3s")]));
         assert_eq!(new.timeouts, []);
         assert!(new.transfer < kept.transfer);
     }
@@ -338,7 +338,7 @@ fn a3_and_the_rto_that_is_kept_meanwhile() {
         twin.run_until(7701 * MS);
         assert_eq!(twin.view(0).ssthresh, 2 * 256);
 
-        let new = run(&e, 7000 * MS, &scheme("3000000"));
+        let new = run(&e, 7000 * MS, &scheme("3s"));
         assert_eq!(new.timeouts_after().count(), 0);
         let [kept, new] = [kept, new].map(|record| record.transfer.expect("it ends"));
         assert!(kept > plain * 98 / 100 && new < plain * 75 / 100, "{plain} {kept} {new}");

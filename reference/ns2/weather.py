@@ -13,10 +13,10 @@ handoff times (8.2, 8.6, ..., 9.8 s). With 200 seeds a median is that of 1000 ha
 the interval of 95 % that the median has by chance (bootstrap over seeds); lines that were run before this column came
 lack it. It needs Debian's packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it keeps what is done.
 
-The difference of two shares is told in standard errors, as the seeds differ: 2 and more is rarely chance. `shares` also
-prints the largest distance of the two distributions (Kolmogorov and Smirnov), and how often it is as large by chance. For
-that, seeds are dealt to the two programs anew, since the handoffs of a seed are not independent. Between them are
-the handoffs by number of timeouts, in the outage and after it.
+The difference of two shares is told in standard errors, as the seeds differ: 2 and more is rarely chance. `shares`
+prints the handoffs that are done within a time, then those with and without timeouts in the outage and after it. Last
+comes the largest distance of the two distributions (Kolmogorov and Smirnov), and how often it is as large by chance.
+For that, seeds are dealt to the two programs anew, since the handoffs of a seed are not independent.
 """
 import bisect
 import csv

@@ -2,7 +2,8 @@
 
 One or three such flows use the new link when a mobile with one or three flows moves there. The script compares the
 bytes of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are
-`near`, over what they receive beside one whose flows are of their own kind.
+`near`, over what they receive beside one whose flows are of their own kind. The second table has the bytes of all of
+them over their fair share: what they receive without the mobile, divided evenly among all flows.
 
     python3 examples/near_neighbours.py
     python3 examples/near_neighbours.py --stack ns2-sack1 --at 8.3s
@@ -35,12 +36,13 @@ CONTROLS = ["reno", "cubic", "bbr"]
 
 def least(
     segue: str, pair: tuple[str, str], at: str, neighbours: str, sender: list[str]
-) -> dict[tuple[str, int], float]:
-    """Bytes of the least neighbour, by kind of handoff and flows of the mobile."""
+) -> dict[tuple[str, int], tuple[float, float]]:
+    """By kind of handoff and flows of the mobile: bytes of the least neighbour; all bytes over those without it."""
     command = [segue, "compare", *pair, "--kind", "mbb,bbm", "--flows", "1,3", "--at", at, "--notice", "in-band"]
     command += ["--neighbours", neighbours, *sender, "--quiet", "--json", "-"]
     rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["rows"]
-    return {(row["kind"], row["flows"]): row["neighbours"]["least_bytes"] for row in rows}
+    told = ((row["kind"], row["flows"], row["neighbours"]) for row in rows)
+    return {(kind, flows): (of["least_bytes"], of["kept"]) for kind, flows, of in told}
 
 
 def main() -> None:
@@ -60,7 +62,7 @@ def main() -> None:
         parser.error(f"--same-at has {len(earlier)} times; expected {len(moments)}, as --at has")
     cases = list(itertools.product(PAIRS, zip(moments, earlier), CONTROLS, [1, 3]))
 
-    def kept(case: tuple[tuple[str, str], tuple[str, str], str, int]) -> list[tuple[str, str, int, int, float]]:
+    def kept(case: tuple[tuple[str, str], tuple[str, str], str, int]) -> list[tuple[str, str, int, int, float, float]]:
         pair, times, control, untold = case
         neighbours = f"{untold} {control} 30s"
         own = ["--cc", control] if args.stack.startswith("linux-") else []
@@ -69,8 +71,9 @@ def main() -> None:
         same = ["--stack", "linux-6.12", "--cc", control, "--schemes", "sack"]
         senders = zip(times, (near, same))
         beside, before = (least(args.segue, pair, at, neighbours, sender) for at, sender in senders)
-        ratios = {case: beside[case] / max(1.0, before[case]) for case in beside}
-        return [(control, kind, flows, untold, ratio) for (kind, flows), ratio in ratios.items()]
+        ratios = {case: beside[case][0] / max(1.0, before[case][0]) for case in beside}
+        fair = {case: beside[case][1] * (untold + case[1]) / untold for case in beside}
+        return [(control, *case, untold, ratio, fair[case]) for case, ratio in ratios.items()]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for rows in pool.map(kept, cases) for row in rows]
@@ -89,6 +92,11 @@ def main() -> None:
         line(kind, [row[4] for row in rows if row[1] == kind])
     for flows, untold in itertools.product((1, 3), (1, 3)):
         line(f"{untold} untold, {flows} near", [row[4] for row in rows if row[2:4] == (flows, untold)])
+    print("\n| over the fair share | cases | median | 10th percentile | least | 0.8 or more |")
+    print("|---|---|---|---|---|---|")
+    line("all", [row[5] for row in rows])
+    for control in CONTROLS:
+        line(control, [row[5] for row in rows if row[0] == control])
 
 
 if __name__ == "__main__":

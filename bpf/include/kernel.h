@@ -356,6 +356,7 @@ struct bictcp {
 
 struct bbr {
 	u32 min_rtt_us;
+	u32 full_bw_reached : 1;
 };
 
 struct tcp_congestion_ops {

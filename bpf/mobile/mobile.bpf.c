@@ -76,7 +76,8 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	connection->copies = copies;
 	connection->to_craft = 0;
 	connection->also = order->also;
-	if (order->way == SEGUE_WAY_TRIGGER || (order->way == SEGUE_WAY_AUTO && has_room(tp)))
+	if (order->way == SEGUE_WAY_TRIGGER ||
+	    (order->way == SEGUE_WAY_AUTO && has_room(tp) && !reports_stale(tp, connection)))
 		trigger(tp, connection);
 	connection->copies = 0;
 	/* a first report that still waits is now out of date */

@@ -8,6 +8,7 @@
 #ifndef SEGUE_MOBILE_NOTICE_TX_H
 #define SEGUE_MOBILE_NOTICE_TX_H
 
+#include "stamps.h"
 #include "trigger.h"
 #include "state.h"
 
@@ -34,13 +35,32 @@ struct tcp_congestion_ops segue_trigger = {
 
 /* 40 octets of options: time stamps take 12, SACK blocks 4 and 8 each. The kernel takes
  * as many blocks as fit before it asks for ours (tcp_established_options). */
+static __always_inline u32 blocks_of(const struct tcp_sock *tp, u32 stamps)
+{
+	const u32 wanted = tp->rx_opt.num_sacks + BPF_CORE_READ_BITFIELD(tp, rx_opt.dsack);
+
+	return segue_min(wanted, (40 - stamps - 4) / 8);
+}
+
 static __always_inline u32 has_room(struct tcp_sock *tp)
 {
 	const u32 stamps = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok) ? 12 : 0;
-	const u32 wanted = tp->rx_opt.num_sacks + BPF_CORE_READ_BITFIELD(tp, rx_opt.dsack);
-	const u32 blocks = segue_min(wanted, (40 - stamps - 4) / 8);
+	const u32 blocks = blocks_of(tp, stamps);
 
 	return stamps + (blocks ? 4 + 8 * blocks : 0) + SEGUE_REPORT_LENGTH <= 40;
+}
+
+/* After an outage blocks of what came before it would have the peer undo its timeouts. Nothing is marked lost then,
+ * and a first packet that was sent again in vain waits for another timeout (tcp_process_loss, tcp_mark_skb_lost).
+ * The kernel's ACKs have all blocks, the agent's none (mobile.md, 1.1). */
+static __always_inline u32 reports_stale(const struct tcp_sock *tp, const struct connection *connection)
+{
+	u8 remote[16];
+
+	if (!blocks_of(tp, 12))
+		return 0;
+	segue_remote_address(&tp->inet_conn.icsk_inet.sk.__sk_common, remote);
+	return would_echo_stale(tp, connection, remote);
 }
 
 /* Sends the copies in the kernel's own ACKs. The socket is locked. */

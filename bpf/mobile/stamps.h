@@ -87,16 +87,21 @@ static __always_inline void withhold_stamp(struct __sk_buff *skb, const struct s
 		echo_nothing(skb, segment, echo);
 }
 
-/* TSecr of an ACK that the agent crafts: what its raw socket sends is not seen as the connection's. */
-static __always_inline u32 echo_for(const struct tcp_sock *tp, const struct connection *connection,
-				    const u8 remote[16])
+/* Whether the connection's next ACK has a stamp from before an outage to echo. */
+static __always_inline u32 would_echo_stale(const struct tcp_sock *tp, const struct connection *connection,
+					    const u8 remote[16])
 {
 	const struct segue_others *treated = treatment(remote);
 	const u32 echo = tp->rx_opt.ts_recent;
 
-	if (treated && bpf_htonl(echo) == connection->tsecr && connection->echoed < treated->stale)
-		return 0;
-	return echo;
+	return echo && treated && bpf_htonl(echo) == connection->tsecr && connection->echoed < treated->stale;
+}
+
+/* TSecr of an ACK that the agent crafts: what its raw socket sends is not seen as the connection's. */
+static __always_inline u32 echo_for(const struct tcp_sock *tp, const struct connection *connection,
+				    const u8 remote[16])
+{
+	return would_echo_stale(tp, connection, remote) ? 0 : tp->rx_opt.ts_recent;
 }
 
 #endif

@@ -46,11 +46,28 @@ void BPF_PROG(bbr_around_cong_control, struct sock *sk, u32 ack, int flag,
 	bbr_main(sk, ack, flag, rs);
 }
 
+/* A claim is over. BBR has measured the path all the time, and the flow has filled its part. So startup, which would
+ * send at almost three times that rate, is over, too (bbr_check_drain). */
+static inline void segue_bbr_ends_startup(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	const struct bbr *bbr = (void *)icsk->icsk_ca_priv;
+
+	if (!bpf_core_field_exists(bbr->full_bw_reached))
+		return;
+	((u32 *)icsk->icsk_ca_priv)[bpf_core_field_offset(bbr->full_bw_reached) / 4] |=
+		1u << (63 - __CORE_RELO(bbr, full_bw_reached, LSHIFT_U64));
+}
+
 SEC("struct_ops")
 void BPF_PROG(bbr_around_set_state, struct sock *sk, u8 new_state)
 {
+	const u32 claimed = segue_claims(sk);
+
 	bbr_set_state(sk, new_state);
 	segue_on_state(sk, new_state);
+	if (claimed && !segue_claims(sk))
+		segue_bbr_ends_startup(sk);
 }
 
 SEC("struct_ops")
@@ -137,8 +154,12 @@ u32 BPF_PROG(bbr_around_sndbuf_expand, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(bbr_around_min_tso_segs, struct sock *sk)
 {
-	if (segue_before_sending(sk))
+	const enum segue_sending sending = segue_before_sending(sk);
+
+	if (sending == SEGUE_CLAIM_LASTS)
 		return 1;
+	if (sending == SEGUE_CLAIM_OVER)
+		segue_bbr_ends_startup(sk);
 	return bbr_min_tso_segs(sk);
 }
 

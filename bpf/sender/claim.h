@@ -22,6 +22,13 @@
 #include "state.h"
 #include "units.h"
 
+static inline u32 segue_claims(struct sock *sk)
+{
+	const struct segue_connection *conn = segue_connection_of(sk);
+
+	return conn && conn->state.claim;
+}
+
 static inline void segue_begin_claim(struct sock *sk, struct segue_connection *conn)
 {
 	conn->state.claim = 1;
@@ -39,6 +46,8 @@ static inline void segue_end_claim(struct sock *sk, struct segue_connection *con
 
 	conn->state.claim = 0;
 	tp->snd_cwnd = segue_window_after_claim(tp->snd_cwnd, conn->guard.packets, competing, more);
+	tp->snd_cwnd_cnt = 0;
+	tp->snd_cwnd_stamp = (u32)bpf_jiffies64();
 	if (competing)
 		tp->snd_ssthresh = segue_min(tp->snd_ssthresh, segue_max(2, tp->snd_cwnd));
 	if (conn->state.paces && sk->sk_pacing_status == SK_PACING_NEEDED)
@@ -66,8 +75,14 @@ static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_
 	out->sent = tp->data_segs_out;
 }
 
-/* Packets are about to leave. 1: a claim lasts, and each leaves by itself. */
-static inline u32 segue_before_sending(struct sock *sk)
+/* Packets are about to leave. */
+enum segue_sending {
+	SEGUE_NO_CLAIM = 0,
+	SEGUE_CLAIM_LASTS, /* each packet leaves by itself */
+	SEGUE_CLAIM_OVER, /* since now: the congestion control must start again */
+};
+
+static inline enum segue_sending segue_before_sending(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct segue_claim claim = {};
@@ -75,20 +90,20 @@ static inline u32 segue_before_sending(struct sock *sk)
 	struct segue_out out;
 
 	if (!SEGUE_ANSWERS(scheme, claim))
-		return 0;
+		return SEGUE_NO_CLAIM;
 	conn = segue_connection_of(sk);
 	if (!conn || !conn->state.claim)
-		return 0;
+		return SEGUE_NO_CLAIM;
 	segue_view_out(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
 		segue_end_claim(sk, conn, claim.competing_traffic, claim.extra_packets);
-		return 0;
+		return SEGUE_CLAIM_OVER;
 	}
 	if (!conn->state.expired)
 		tp->snd_cwnd = segue_min(segue_claim_window(conn->guard.packets) + claim.extra_packets,
 					 tp->snd_cwnd_clamp);
 	sk->sk_pacing_rate = segue_payload_rate(claim.kbps, tp->mss_cache);
-	return 1;
+	return SEGUE_CLAIM_LASTS;
 }
 
 #endif

@@ -110,8 +110,13 @@ void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample
 SEC("struct_ops")
 u32 BPF_PROG(cubic_min_tso_segs, struct sock *sk)
 {
-	if (segue_before_sending(sk))
+	const enum segue_sending sending = segue_before_sending(sk);
+
+	if (sending == SEGUE_CLAIM_LASTS)
 		return 1;
+	/* Its curve began with the claim, in which the window stood still. A cut begins another by itself. */
+	if (sending == SEGUE_CLAIM_OVER)
+		segue_cubic_anew(sk, 1);
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ipv4.sysctl_tcp_min_tso_segs);
 }
 

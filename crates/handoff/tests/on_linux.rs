@@ -355,15 +355,17 @@ mod claim {
     }
 
     /// Two round trips of the new path, once all of before is acknowledged. Alone would be 100.35 + 10 + 20 ms; a packet
-    /// of before tells nothing.
+    /// of before tells nothing. At the end cubic starts again: its curve is as old as the claim.
     #[test]
     fn a_claim_ends_where_others_show() {
         for (age, rtt_us, goes_on) in [(90, 130_346, true), (90, 130_348, false), (202, 500_000, true)] {
             let mut sender = told(&view(), 1);
             assert_eq!(asked(&mut sender, &drained(200, 0, 0)), (Some(11 + 2), TWICE));
-            let (cwnd, pace) = asked(&mut sender, &drained(202, age, rtt_us));
-            assert_eq!((pace == TWICE, sender.claims()), (goes_on, goes_on), "{rtt_us}");
-            assert_eq!(cwnd == Some(11 / 2), !goes_on, "{cwnd:?}");
+            let advice = sender.before_sending(&drained(202, age, rtt_us));
+            let goes = advice.kernel.pace == TWICE;
+            assert_eq!((goes, sender.claims()), (goes_on, goes_on), "{rtt_us}");
+            assert_eq!(advice.cwnd == Some(11 / 2 * PACKET), !goes_on, "{:?}", advice.cwnd);
+            assert_eq!(advice.kernel.anew, (!goes_on).then_some(Anew::ClaimOver { cut: false }), "{rtt_us}");
         }
     }
 
@@ -447,6 +449,7 @@ mod claim {
                 "{una}"
             );
             assert_eq!(advice.ssthresh, (!lasts).then_some(5 * PACKET), "{una}");
+            assert_eq!(advice.kernel.anew, (!lasts).then_some(Anew::ClaimOver { cut: true }), "{una}");
         }
     }
 

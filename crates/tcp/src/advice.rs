@@ -114,6 +114,11 @@ pub enum Anew {
         /// The path's round trip.
         rtt: Nanos,
     },
+    /// A claim is over, in which others have set window and pace.
+    ClaimOver {
+        /// The control's own cut has ended it.
+        cut: bool,
+    },
     /// Nothing is known of the path.
     Unknown,
 }

@@ -181,6 +181,7 @@ impl AnyReceiver {
         fn received(&self) -> u32;
         fn window(&self) -> u32;
         fn bound(&self) -> Option<u32>;
+        fn as_crafted(&self, ack: &Segment) -> (Segment, u32);
         fn plain_ack(&self, now: Nanos) -> (Segment, u32);
         fn beside(&self, ack: &Segment, option: CarriedOption) -> Option<(Segment, u32)>;
         fn has(&self, seq: u32) -> bool;

@@ -201,6 +201,13 @@ impl Receiver {
         (ack, self.charged(&ack))
     }
 
+    /// `ack` as somebody beside TCP writes it: no stamp is echoed, no block reported. And the bytes that links charge.
+    pub fn as_crafted(&self, ack: &Segment) -> (Segment, u32) {
+        let timestamps = ack.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
+        let ack = Segment { timestamps, sack: SackList::default(), ..*ack };
+        (ack, self.charged(&ack))
+    }
+
     /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here
     /// changes. And the bytes that links charge for it.
     pub fn plain_ack(&self, now: Nanos) -> (Segment, u32) {

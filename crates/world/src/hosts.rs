@@ -281,7 +281,8 @@ impl Mobile {
         for _ in 0..copies {
             let mut ack = state.receiver.notify(now, option);
             if state.memory.acknowledges(now, &ack.0, self.stale) {
-                ack.0 = alone::unechoed(ack.0);
+                // Blocks of before the outage would have the sender undo its timeouts (mobile.md 1.1).
+                ack = state.receiver.as_crafted(&ack.0);
                 net.observer.acted(now, number, Act::NotEchoed { ack: ack.0.ack });
             }
             let packet = Packet::ack(number, ack);

@@ -5,7 +5,7 @@
 use super::{OnLinux, millis, window};
 use segue_policy::headers::{ClaimEnd, Flow};
 use segue_policy::{Out, grant};
-use segue_tcp::advice::{KernelAdvice, KernelView, Pace};
+use segue_tcp::advice::{Anew, KernelAdvice, KernelView, Pace};
 use segue_tcp::{Advice, Nanos, View};
 
 /// `tcp_mstamp`, its low half.
@@ -53,19 +53,24 @@ impl OnLinux {
                     ..paced(Pace::At(grant::payload_rate(claim.kbps, tp.mss)))
                 }
             }
-            Err(end) => self.end_claim(&tp, end),
+            Err(end) => self.end_claim(&tp, end, false),
         }
     }
 
     /// `segue_end_claim`.
-    fn end_claim(&mut self, tp: &KernelView, end: ClaimEnd) -> Advice {
+    fn end_claim(&mut self, tp: &KernelView, end: ClaimEnd, cut: bool) -> Advice {
         self.claims = false;
         let ClaimEnd { competing_traffic, extra_packets } = end;
         let cwnd = grant::window_after_claim(tp.cwnd, self.guard, competing_traffic, extra_packets);
         Advice {
             cwnd: Some(window(cwnd)),
             ssthresh: competing_traffic.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
-            ..paced(Pace::Ends)
+            kernel: KernelAdvice {
+                anew: Some(Anew::ClaimOver { cut }),
+                pace: Some(Pace::Ends),
+                ..KernelAdvice::default()
+            },
+            ..Advice::default()
         }
     }
 
@@ -83,7 +88,8 @@ impl OnLinux {
             return Advice::default();
         }
         let ssthresh = if self.raised { self.refuted(view, &tp) } else { None };
-        let end = if self.claims { self.end_claim(&tp, ClaimEnd::default()) } else { Advice::default() };
+        let end =
+            if self.claims { self.end_claim(&tp, ClaimEnd::default(), true) } else { Advice::default() };
         Advice { ssthresh, ..end }
     }
 

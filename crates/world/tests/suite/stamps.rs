@@ -1,5 +1,7 @@
 //! Time stamps from before an outage, beside notices in band: on a kernel's stack the mobile echoes none, as the agent
-//! does it (docs/reference/mobile.md, 1.1; bpf/mobile/stamps.h).
+//! does it. Nor has a notice SACK blocks then.
+//!
+//! Source: docs/reference/mobile.md, 1.1; bpf/mobile/stamps.h, notice_tx.h.
 
 use crate::support::*;
 use segue_netsim::{Nanos, SECOND};
@@ -54,6 +56,38 @@ fn a_kernel_s_mobile_echoes_no_stamp_from_before_the_outage() {
             assert!(since[new..].iter().all(|&echo| echo > old), "{scheme_name} on {stack_name}: {since:?}");
         }
     }
+}
+
+/// Some flows lack a packet when the old link goes. They report blocks before the outage and after the notice, and none
+/// with it: on these Linux would undo its timeouts.
+#[test]
+fn a_notice_after_an_outage_reports_no_block() {
+    let (at, up) = (2_550_000_000, 12_550_000_000);
+    let e = Experiment {
+        kind: Kind::Bbm(up - at),
+        flows: 8,
+        notice: NoticeMode::InBand { lost: 0 },
+        stack: stack("linux-6.12"),
+        ..experiment("1600kbit/75ms", "6400kbit/75ms")
+    };
+    let trace = trace(&e, at, &[&scheme("near")]).remove(0);
+    let reports = |flow: u16| -> Vec<(Nanos, bool)> {
+        let acks = trace.events.iter().filter_map(|event| match &event.what {
+            What::Sent(packet) if !packet.data && packet.flow == flow => {
+                Some((event.at, !packet.segment.sack.as_slice().is_empty()))
+            }
+            _ => None,
+        });
+        acks.collect()
+    };
+    let mut lacking = 0;
+    for flow in 0..8 {
+        let reports = reports(flow);
+        let since = reports.iter().position(|ack| ack.0 >= up).expect("a notice");
+        assert!(reports[since..since + 2].iter().all(|ack| !ack.1), "flow {flow}");
+        lacking += u32::from(reports[since - 1].1 && reports[since + 2..].iter().any(|ack| ack.1));
+    }
+    assert!(lacking > 0);
 }
 
 /// No notice leaves a mobile without a scheme, or one whose sender is told otherwise. Other stacks have a sender that

@@ -168,6 +168,8 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
                 let found = u64::from(proven) * u64::from(sk.mss_cache) * 1_000_000 / srtt_us;
                 sk.pacing_rate = sk.pacing_rate.min(found);
             }
+            // It has measured the path all the time, and the flow has filled its part.
+            Anew::ClaimOver { .. } => self.full_bw_reached = true,
             Anew::Unknown => {
                 let random = self.random.clone();
                 *self = Self { random, ..Self::new(0) };

@@ -315,3 +315,18 @@ fn another_window_is_another_path() {
         assert_eq!(sk.pacing_rate, after);
     }
 }
+
+/// A claim has filled the flow's part of the path, however it ends: the next ACK ends Startup (`bbr_check_drain`).
+#[test]
+fn startup_ends_with_a_claim() {
+    for cut in [false, true] {
+        let (mut sk, mut bbr) = flow(Mode::Startup, 20_000);
+        bbr.full_bw_reached = false;
+        let rs = RateSample { acked_sacked: 1, delivered: 1, interval_us: 20_000, ..RateSample::default() };
+        bbr.cong_control(&mut sk, &rs);
+        assert_eq!(bbr.mode, Mode::Startup);
+        bbr.start_anew(&mut sk, Anew::ClaimOver { cut });
+        bbr.cong_control(&mut sk, &rs);
+        assert_ne!(bbr.mode, Mode::Startup, "{cut}");
+    }
+}

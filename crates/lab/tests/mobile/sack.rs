@@ -2,6 +2,7 @@
 
 use super::capture::{Capture, Segment};
 use super::hosts::{Host, Hosts};
+use super::resume::{following, outage};
 use super::{NEW, OLD, attached, carry, complaints, completed, connect, sent_by, stream};
 use etherparse::PacketBuilder;
 use nix::sys::socket::{
@@ -94,4 +95,38 @@ fn auto_crafts_what_finds_no_room_beside_sack_blocks() {
         carry(&near, &far, 0, 100_000);
     }
     assert_eq!(complaints(&hosts.peer), before);
+}
+
+/// The kernel's own ACK would report what came before the outage (docs/reference/mobile.md, 1.1).
+#[test]
+#[ignore = "needs kernel"]
+fn after_an_outage_auto_crafts_what_would_report_a_block() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    let _peer = attached(&hosts.peer, OLD);
+    let capture = Capture::on(&hosts.peer);
+    let (near, far) = connect(&hosts, false);
+    let local = near.local_addr().expect("an address");
+    carry(&far, &near, 0, 10_000);
+    // Without a hole the kernel's ACK has nothing to report; with one, only after the outage another must be made.
+    for (lacks, ended, triggered, blocks) in [(false, false, 1, 0), (true, false, 1, 1), (true, true, 0, 0)] {
+        if lacks && !ended {
+            let seen = capture.settled();
+            let last = sent_by(&seen, local).into_iter().next_back().expect("an ACK").clone();
+            send_beyond(&hosts.peer, &last, 10_000, 100, 1);
+        }
+        if ended {
+            outage(&mut mobile);
+        }
+        capture.clear();
+        let told = hosts.mobile.run(|| mobile.notify_by(Way::Auto, NEW, ReportType::Completed, 2));
+        let told = told.expect("it runs");
+        assert_eq!((told.triggered, told.crafted), (triggered, 1 - triggered), "{told:?}");
+        let seen = capture.settled();
+        let acks = sent_by(&seen, local);
+        assert_eq!(acks.len(), 2, "{acks:?}");
+        assert!(acks.iter().all(|ack| ack.report().is_some() && ack.sack_blocks() == blocks), "{acks:?}");
+    }
+    // The peer fills the hole with the same octets.
+    carry(&far, &near, 10_000, 100_000);
 }

@@ -19,7 +19,7 @@ impl Payload for Plain {
     }
 }
 
-/// What happens at a host, and when.
+/// The events at a host, and when they happen.
 #[derive(Clone, Debug, Default)]
 struct Host {
     seen: Vec<(Nanos, &'static str)>,

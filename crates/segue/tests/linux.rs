@@ -320,9 +320,8 @@ fn every_command_runs_on_it() {
     }
 }
 
-/// After an outage over which the timer has backed off, a notice brings the flow back. On 6.12 a head that was lost
-/// before the outage may wait for an RTO of many seconds. The reason is that the outage's length is taken for a round
-/// trip. From 6.15 on the programs bound it by a second.
+/// After an outage over which the timer has backed off, a notice brings the flow back. It reports no SACK blocks
+/// (mobile.md 1.1), so the kernel does not undo its timeouts. No head waits for a timer as long as the outage.
 #[test]
 fn a_notice_after_an_outage_brings_the_flow_back() {
     let row = |stack: &str| {
@@ -336,7 +335,9 @@ fn a_notice_after_an_outage_brings_the_flow_back() {
         assert!(median(&noticed) < 0.1 * median(&regular), "{stack}: {noticed} {regular}");
         noticed["over_bound"]["p90"].as_f64().expect("complete")
     };
-    let [unbounded, bounded] = ["linux-6.12", "linux-6.18"].map(row);
-    assert!(bounded < 0.5 * unbounded, "{bounded} {unbounded}");
+    for stack in ["linux-6.12", "linux-6.18"] {
+        let slowest = row(stack);
+        assert!(slowest < 1.5, "{stack}: {slowest} times the bound");
+    }
     row("linux-6.12/bbr");
 }

@@ -28,7 +28,7 @@ fn text(wanted: &str) -> Option<String> {
     Some(lines.join("\n").trim_end().to_string() + "\n")
 }
 
-/// What `mobile 1.2` or `mobile 1.2, 1.4` names, as stories cite it.
+/// The rule that `mobile 1.2` or `mobile 1.2, 1.4` names, as stories cite it.
 pub fn rule(name: &str, width: usize) -> Option<String> {
     let numbers = name.strip_prefix(NAME)?.trim_start_matches(".md").strip_prefix(' ')?;
     let told = numbers.split(',').map(|number| text(number.trim()));

@@ -15,7 +15,7 @@ const BLOCKS_EXPECTED: usize = 2;
 /// Segments out of order that follow one another and share a buffer (`skb_try_coalesce`).
 const SEGMENTS_OUT_OF_ORDER: u32 = 2;
 
-/// What has arrived above `rcv_nxt`, and how it is reported.
+/// Packets that have arrived above `rcv_nxt`, and how they are reported.
 #[derive(Clone, Debug)]
 pub(super) struct Reassembly {
     pub(super) ranges: Ranges,

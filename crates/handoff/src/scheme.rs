@@ -107,10 +107,9 @@ pub enum SchemeError {
 /// The form of a setting that is a time.
 pub(crate) const TIME: &str = "a time such as 200ms or 0.2s";
 
-/// A setting that is a time, up to 4000 s. It has a unit, as all times of users; only 0 needs none.
+/// A setting that is a time, up to 4000 s.
 pub(crate) fn time(text: &str) -> Option<Nanos> {
-    let time = if text == "0" { Some(0) } else { segue_words::quantity::time(text) };
-    time.filter(|&time| time <= 4_000_000_000_000)
+    segue_words::quantity::setting_time(text).filter(|&time| time <= 4_000_000_000_000)
 }
 
 /// Settings as a table: key, default, meaning.

@@ -235,7 +235,7 @@ impl Kind {
             },
             // Only nothing needs no unit.
             Self::Us => {
-                let ns = if text == "0" { 0 } else { quantity::time(text)? };
+                let ns = quantity::setting_time(text)?;
                 u32::try_from((ns + 500) / 1_000).ok().filter(|us| *us <= MAX_US)
             }
             Self::Count => text.parse().ok().filter(|count| *count <= MAX_COUNT),

@@ -186,7 +186,7 @@ impl Request {
             let problem = "`notice-delay` is for instant notices; one in band takes its own time".into();
             return Err(RequestError::List { what: "--set", problem });
         }
-        segue_words::quantity::time(value)
+        segue_words::quantity::setting_time(value)
             .filter(|&time| time <= 100 * SECOND && !is_below_resolution(value))
             .ok_or_else(|| RequestError::Value {
                 key: NOTICE_DELAY.to_string(),

@@ -1,35 +1,19 @@
 //! Packets that leave as one, where the device takes several (TSO).
 
+use crate::ack::ack_of;
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::{LINUX_6_12, LINUX_6_12_BBR};
-use segue_tcp::{Advice, Nanos, SackList, Segment, StackProfile};
+use segue_tcp::{Advice, Nanos, StackProfile};
 
 const MS: Nanos = 1_000_000;
 const RTT: Nanos = 50 * MS;
-
-fn ack_of(packet: u32) -> Segment {
-    Segment {
-        seq: 1,
-        ack: packet,
-        window: 1_000,
-        timestamps: None,
-        payload: 0,
-        syn: packet == 1,
-        push: false,
-        has_ack: true,
-        octet: false,
-        ecn: Default::default(),
-        option: Default::default(),
-        sack: SackList::default(),
-    }
-}
 
 fn sender(stack: &StackProfile, bursts: bool) -> LinuxSender<()> {
     let settings = LinuxSettings { bursts, ..stack.kernel.expect("a kernel") };
     let mut sender = LinuxSender::new(stack, settings, ());
     sender.open(1_000);
     assert_eq!(packets(&mut sender, 0), 1, "the SYN");
-    sender.on_segment(RTT, &ack_of(1));
+    sender.on_segment(RTT, &ack_of(1, 1_000, None));
     assert_eq!(packets(&mut sender, RTT), 1 + 10, "an ACK and the initial window");
     sender
 }
@@ -41,7 +25,7 @@ fn packets(sender: &mut LinuxSender<()>, now: Nanos) -> usize {
 /// Instants at which the second window leaves, and packets of each.
 fn second_window(bursts: bool) -> (Vec<(Nanos, usize)>, u64) {
     let mut sender = sender(&LINUX_6_12_BBR, bursts);
-    sender.on_segment(2 * RTT, &ack_of(11));
+    sender.on_segment(2 * RTT, &ack_of(11, 1_000, None));
     let rate = sender.sock().pacing_rate;
     let mut left = vec![(2 * RTT, packets(&mut sender, 2 * RTT))];
     while let Some(now) = sender.deadline().filter(|&now| now < 3 * RTT) {
@@ -72,7 +56,7 @@ fn after_each_ack(bursts: bool) -> Vec<usize> {
     sender.enact(RTT, &Advice { ssthresh: Some(10 * 256), ..Advice::default() });
     let acks = (0..5).map(|n| (2 * RTT + n * MS / 10, 2 + n as u32));
     acks.map(|(now, packet)| {
-        sender.on_segment(now, &ack_of(packet));
+        sender.on_segment(now, &ack_of(packet, 1_000, None));
         packets(&mut sender, now)
     })
     .collect()
@@ -84,4 +68,26 @@ fn after_each_ack(bursts: bool) -> Vec<usize> {
 fn a_short_burst_waits_for_the_next_ack() {
     assert_eq!(after_each_ack(true), [1, 0, 2, 0, 2]);
     assert_eq!(after_each_ack(false), [1; 5]);
+}
+
+/// Where the receiver's window holds a burst back, cwnd does not. So it stands still once the windows that cwnd has
+/// limited are acknowledged (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
+#[test]
+fn a_burst_that_waits_for_the_receiver_does_not_open_cwnd() {
+    const WINDOW: u32 = 12;
+    for bursts in [false, true] {
+        let mut sender = sender(&LINUX_6_12, bursts);
+        let mut after_round = [0; 20];
+        for round in 2..20 {
+            let (first, end) = (sender.snd_una() + 1, sender.snd_max());
+            for packet in first..=end {
+                let now = round as Nanos * RTT + Nanos::from(packet - first) * MS / 10;
+                sender.on_segment(now, &ack_of(packet, WINDOW, None));
+                packets(&mut sender, now);
+            }
+            after_round[round] = sender.sock().snd_cwnd;
+        }
+        assert!(after_round[3] > WINDOW, "{bursts}: {after_round:?}");
+        assert!(after_round[4..].iter().all(|&cwnd| cwnd == after_round[4]), "{bursts}: {after_round:?}");
+    }
 }

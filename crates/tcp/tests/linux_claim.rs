@@ -1,10 +1,10 @@
 //! Programs that say before packets leave how many may be out, and how fast they leave (`min_tso_segs`).
 
+use crate::ack::ack_of;
 use segue_tcp::advice::{KernelAdvice, Pace};
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::profile::LINUX_6_12;
-use segue_tcp::segment::Timestamps;
-use segue_tcp::{Advice, Advisor, Nanos, SackList, Segment, View};
+use segue_tcp::{Advice, Advisor, Nanos, View};
 
 const MS: Nanos = 1_000_000;
 const RTT: Nanos = 50 * MS;
@@ -35,32 +35,15 @@ fn a_bound_of_the_pace_paces_and_ends() {
     let (mut sender, mut echo) = grown();
     let now = 4 * RTT;
     sender.enact(now, &with_pace(Pace::AtMost(PACE)));
-    sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+    sender.on_segment(now, &ack_of(sender.snd_max(), 10_000, Some(echo)));
     let paced = leave(&mut sender, now, now + 40 * MS);
     assert_eq!(paced, [0, 5, 15, 25, 35], "one in 10 ms; idle time takes half of the first gap");
     let later = now + 40 * MS;
     sender.enact(later, &with_pace(Pace::Ends));
     echo += 200;
-    sender.on_segment(later, &ack_of(sender.snd_max(), echo));
+    sender.on_segment(later, &ack_of(sender.snd_max(), 10_000, Some(echo)));
     let unpaced = leave(&mut sender, later, later + MS);
     assert!(unpaced.len() >= 5 && unpaced.iter().all(|&at| at == 0), "{unpaced:?}");
-}
-
-fn ack_of(packet: u32, echo: u32) -> Segment {
-    Segment {
-        seq: 1,
-        ack: packet,
-        window: 10_000,
-        timestamps: Some(Timestamps { value: 1, echo }),
-        payload: 0,
-        syn: packet == 1,
-        push: false,
-        has_ack: true,
-        octet: false,
-        option: Default::default(),
-        ecn: Default::default(),
-        sack: SackList::default(),
-    }
 }
 
 /// A sender after four round trips, and the last time stamp that it sent.
@@ -72,7 +55,7 @@ fn grown() -> (LinuxSender<Claims>, u32) {
     for round in 0..4 {
         let now = round * RTT;
         if round > 0 {
-            sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+            sender.on_segment(now, &ack_of(sender.snd_max(), 10_000, Some(echo)));
         }
         while let Some(sent) = sender.poll_transmit(now) {
             echo = sent.segment.timestamps.expect("a time stamp").value;
@@ -105,13 +88,13 @@ fn a_claim_sets_window_and_pace_and_ends() {
     let now = 4 * RTT;
     sender.enact(now, &with_pace(Pace::Begins));
     *sender.advisor() = Claims(Some(15));
-    sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+    sender.on_segment(now, &ack_of(sender.snd_max(), 10_000, Some(echo)));
     let paced: Vec<Nanos> = std::iter::once(0).chain((0..14).map(|packet| 5 + 10 * packet)).collect();
     assert_eq!(leave(&mut sender, now, now + 190 * MS), paced);
     *sender.advisor() = Claims::default();
     let later = now + 190 * MS;
     sender.enact(later, &with_pace(Pace::Ends));
-    sender.on_segment(later, &ack_of(sender.snd_max(), echo));
+    sender.on_segment(later, &ack_of(sender.snd_max(), 10_000, Some(echo)));
     let unpaced = leave(&mut sender, later, later + MS);
     assert!(unpaced.len() >= 15 && unpaced.iter().all(|&at| at == 0), "{unpaced:?}");
 }

@@ -1,30 +1,13 @@
 //! Linux's sender in an outage: the probe, then the timeouts, each as late as the timer wheel makes it. It also
 //! shows how the sender begins when the outage hits the handshake.
 
+use crate::ack::ack_of;
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::LINUX_6_12;
-use segue_tcp::segment::Timestamps;
-use segue_tcp::{Nanos, SackList, Segment};
+use segue_tcp::{Nanos, Segment};
 
 const MS: Nanos = 1_000_000;
 const RTT: Nanos = 50 * MS;
-
-fn ack_of(packet: u32, echo: u32) -> Segment {
-    Segment {
-        seq: 1,
-        ack: packet,
-        window: 10,
-        timestamps: Some(Timestamps { value: 1, echo }),
-        payload: 0,
-        syn: packet == 1,
-        push: false,
-        has_ack: true,
-        octet: false,
-        ecn: Default::default(),
-        option: Default::default(),
-        sack: SackList::default(),
-    }
-}
 
 /// Times, ms after the last ACK, at which something is sent; a round trip of 50 ms was measured thirty times before.
 /// At that ACK the host's jiffies are a multiple of 4096.
@@ -40,7 +23,7 @@ fn outage(hz: u32, packets: usize) -> Vec<u64> {
     let mut echo = sender.poll_transmit(0).expect("a SYN").segment.timestamps.expect("a time stamp").value;
     for round in 1..=ROUNDS {
         let now = round * RTT;
-        sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+        sender.on_segment(now, &ack_of(sender.snd_max(), 10, Some(echo)));
         while let Some(transmit) = sender.poll_transmit(now) {
             echo = transmit.segment.timestamps.expect("a time stamp").value;
         }
@@ -93,7 +76,7 @@ fn begins(timeouts: usize, answers_first: bool) -> (u32, u32) {
         echoes.push(stamp(&mut sender, now));
     }
     let echo = echoes[if answers_first { 0 } else { timeouts }];
-    sender.on_segment(now + RTT, &ack_of(1, echo));
+    sender.on_segment(now + RTT, &ack_of(1, 10, Some(echo)));
     (sender.sock().snd_cwnd, sender.sock().snd_ssthresh)
 }
 
@@ -120,7 +103,7 @@ fn leaves_after(octets: &[u32]) -> Vec<u32> {
     sender.open(100_000);
     let mut echo = sender.poll_transmit(0).expect("a SYN").segment.timestamps.expect("a time stamp").value;
     for now in [RTT, 2 * RTT] {
-        sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+        sender.on_segment(now, &ack_of(sender.snd_max(), 10, Some(echo)));
         while let Some(transmit) = sender.poll_transmit(now) {
             echo = transmit.segment.timestamps.expect("a time stamp").value;
         }
@@ -134,7 +117,7 @@ fn leaves_after(octets: &[u32]) -> Vec<u32> {
     let octets = octets.iter().map(|packet| (*packet, true));
     let mut left = Vec::new();
     for (packet, octet) in octets.chain([(3, false)]) {
-        sender.on_segment(now, &Segment { octet, timestamps: None, ..ack_of(una + packet, 0) });
+        sender.on_segment(now, &Segment { octet, timestamps: None, ..ack_of(una + packet, 10, Some(0)) });
         left.extend(
             std::iter::from_fn(|| sender.poll_transmit(now)).map(|transmit| transmit.segment.seq - una),
         );

@@ -1,27 +1,11 @@
 //! Effects of the application's writing on Linux's sender beside the amount of data.
 
+use crate::ack::ack_of;
+use segue_tcp::Nanos;
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::{LINUX_6_12, LINUX_6_12_BBR};
-use segue_tcp::{Nanos, SackList, Segment};
 
 const RTT: Nanos = 50_000_000;
-
-fn ack_of(packet: u32) -> Segment {
-    Segment {
-        seq: 1,
-        ack: packet,
-        window: 1_000,
-        timestamps: None,
-        payload: 0,
-        syn: packet == 1,
-        push: false,
-        has_ack: true,
-        octet: false,
-        ecn: Default::default(),
-        option: Default::default(),
-        sack: SackList::default(),
-    }
-}
 
 /// An application that writes when all is sent was the one that held the sender back. Later samples say so, and BBR
 /// does not take a low rate for the path's (`tcp_sendmsg_locked`, `tcp_rate_check_app_limited`).
@@ -31,10 +15,10 @@ fn writing_after_a_pause_marks_the_samples() {
     let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
     sender.open(5);
     drain(&mut sender, 0);
-    sender.on_segment(RTT, &ack_of(1));
+    sender.on_segment(RTT, &ack_of(1, 1_000, None));
     drain(&mut sender, RTT);
     // The mark that writing left at the start has come back with the ACK.
-    sender.on_segment(2 * RTT, &ack_of(6));
+    sender.on_segment(2 * RTT, &ack_of(6, 1_000, None));
     assert_eq!((sender.sock().delivered, sender.sock().app_limited), (6, 0));
     sender.open(8);
     drain(&mut sender, 20 * RTT);
@@ -43,7 +27,7 @@ fn writing_after_a_pause_marks_the_samples() {
     let mut busy = LinuxSender::new(&LINUX_6_12_BBR, LINUX_6_12_BBR.kernel.expect("a kernel"), ());
     busy.open(1_000);
     drain(&mut busy, 0);
-    busy.on_segment(RTT, &ack_of(1));
+    busy.on_segment(RTT, &ack_of(1, 1_000, None));
     drain(&mut busy, RTT);
     let mark = busy.sock().app_limited;
     busy.open(2_000);
@@ -61,7 +45,7 @@ fn windows_around_a_pause(slow_start_after_idle: bool) -> (u32, u32) {
     // The SYN, then windows of 10, 20 and 40.
     for (round, packet) in [1, 11, 31, 71].into_iter().enumerate() {
         let now = (round as Nanos + 1) * RTT;
-        sender.on_segment(now, &ack_of(packet));
+        sender.on_segment(now, &ack_of(packet, 1_000, None));
         drain(&mut sender, now);
     }
     let before = sender.window();

@@ -1,5 +1,6 @@
 //! Properties, and rules that no script can test: one program. `rules` and `packetdrill` run the scripts.
 
+mod ack;
 mod advice;
 mod events;
 mod freeze;

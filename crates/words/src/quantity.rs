@@ -21,6 +21,11 @@ pub fn time(word: &str) -> Option<u64> {
     with_unit(word, &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", SECOND)])
 }
 
+/// A time that a setting has: a [`time`], or `0`, which needs no unit.
+pub fn setting_time(word: &str) -> Option<u64> {
+    if word == "0" { Some(0) } else { time(word) }
+}
+
 /// Whether a time is above 0 and below the resolution of 1 ns, so that [`time`] would take it for 0.
 pub fn is_below_resolution(word: &str) -> bool {
     time(word) == Some(0) && word.contains(|letter: char| matches!(letter, '1'..='9'))
@@ -91,6 +96,13 @@ mod tests {
         for word in bad.into_iter().chain(["9999999999gbit", "2ms", "２mbit"]) {
             assert_eq!(rate(word), None, "{word}");
         }
+    }
+
+    #[test]
+    fn times_of_settings() {
+        assert_eq!(setting_time("0"), Some(0));
+        assert_eq!(setting_time("9ms"), time("9ms"));
+        assert_eq!((setting_time("9"), time("0")), (None, None));
     }
 
     #[test]

@@ -92,7 +92,9 @@ impl Routers {
             "router-buffer" => parse_rule(value).map(|rule| self.rule = rule),
             "router-buffer-size" => parse_capacity(value).map(|capacity| self.capacity = capacity),
             "tunnel" => parse_tunnel(value).map(|tunnel| self.tunnel = tunnel),
-            _ => quantity::time(value).filter(|&time| time <= 100 * SECOND).map(|time| self.hint = time),
+            _ => quantity::setting_time(value)
+                .filter(|&time| time <= 100 * SECOND)
+                .map(|time| self.hint = time),
         };
         Some(set.ok_or(setting.values))
     }

@@ -15,8 +15,21 @@ const MIN_TSO_SEGS: u32 = 2;
 const TSO_RTT_LOG: u32 = 9;
 /// Part of a window that is worth sending at once (`tcp_tso_win_divisor`).
 const WIN_DIVISOR: u32 = 3;
-/// Bursts wait only so long after the last one, and only for an ACK that is no farther.
+/// Bursts wait only so long after the last one, and only for an ACK that is no farther. Kernels before October 2025 wait
+/// for one that is half a round trip away.
 const NEAR: Nanos = 1_000_000;
+
+/// The fate of the next burst.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Burst {
+    /// So many packets may leave.
+    Leaves(u32),
+    /// It waits until an ACK makes room for a longer one.
+    Waits {
+        /// cwnd is what holds it back (`is_cwnd_limited`), not the receiver's window.
+        for_cwnd: bool,
+    },
+}
 
 impl<A: Advisor> LinuxSender<A> {
     /// Most packets of a burst (`tcp_tso_segs`).
@@ -33,11 +46,10 @@ impl<A: Advisor> LinuxSender<A> {
         ((bytes / u64::from(sk.mss_cache)) as u32).max(least)
     }
 
-    /// Packets of the next burst of new data, of `most`, where cwnd has room: half a window at most (`tcp_cwnd_test`).
-    /// 0: it waits until an ACK makes room for a longer one.
-    pub(super) fn burst(&self, most: u32) -> u32 {
+    /// The next burst of new data, of `most` packets, where cwnd has room: half a window at most (`tcp_cwnd_test`).
+    pub(super) fn burst(&self, most: u32) -> Burst {
         if most == 1 {
-            return 1;
+            return Burst::Leaves(1);
         }
         let sk = &self.sk;
         let waiting = self.written.end - sk.snd_nxt;
@@ -45,9 +57,9 @@ impl<A: Advisor> LinuxSender<A> {
         let room = sk.snd_cwnd.saturating_sub(sk.packets_in_flight());
         let segments = room.min((sk.snd_cwnd / 2).max(1)).min(most).min(waiting).max(1);
         if waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
-            return 0;
+            return Burst::Waits { for_cwnd: room < receiver };
         }
-        segments.min(receiver)
+        Burst::Leaves(segments.min(receiver))
     }
 
     /// Whether the next ACK, which is near, will make room for a longer burst than `limit` (`tcp_tso_should_defer`).

@@ -6,6 +6,7 @@
 //! (`tcp_slow_start_after_idle_check`).
 //! The host's own queue is never full.
 
+use super::burst::Burst;
 use super::cc::{CaEvent, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
@@ -143,7 +144,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Sends new data (`tcp_write_xmit`).
     pub(super) fn write_xmit(&mut self, push: Push) {
         let mut sent = 0;
-        let mut deferred = false;
+        let mut deferred_for_cwnd = false;
         self.ask_before_sending();
         let most = if push == Push::All { self.burst_limit() } else { 1 };
         while self.sk.snd_nxt < self.written.end {
@@ -154,9 +155,14 @@ impl<A: Advisor> LinuxSender<A> {
             if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() {
                 break;
             }
-            let segments = self.burst(most);
-            deferred = segments == 0;
-            if deferred || self.is_held_in_host(0) {
+            let segments = match self.burst(most) {
+                Burst::Leaves(segments) => segments,
+                Burst::Waits { for_cwnd } => {
+                    deferred_for_cwnd = for_cwnd;
+                    break;
+                }
+            };
+            if self.is_held_in_host(0) {
                 break;
             }
             self.transmit_burst(segments);
@@ -165,7 +171,7 @@ impl<A: Advisor> LinuxSender<A> {
                 break;
             }
         }
-        let limited = deferred || self.sk.packets_in_flight() >= self.sk.snd_cwnd;
+        let limited = deferred_for_cwnd || self.sk.packets_in_flight() >= self.sk.snd_cwnd;
         if sent > 0 || limited {
             self.cwnd_validate(limited);
         }

@@ -73,7 +73,7 @@ impl Download {
     /// Changes a setting; `None` if there is none of that name, else the error says what was expected.
     pub fn set(&mut self, key: &str, value: &str) -> Option<Result<(), &'static str>> {
         let setting = DOWNLOAD_SETTINGS.iter().find(|setting| setting.name == key)?;
-        let time = || quantity::time(value).filter(|&time| time <= 100 * SECOND);
+        let time = || quantity::setting_time(value).filter(|&time| time <= 100 * SECOND);
         let put = |place: &mut Nanos| time().map(|time| *place = time);
         let set = match key {
             "fmip-hint" => time().map(|time| self.hint = Some(time)),

@@ -356,10 +356,10 @@ impl Worker {
         Ok(())
     }
 
-    /// The number of a packet's flow; 0 of what is no TCP. No two share a queue until they are 65,536.
+    /// The number of a packet's flow; 0 of what is no TCP. From the 65,536th on two share a number.
     fn flow(&mut self, packet: &Packet) -> u16 {
         let Some(segment) = packet.segment() else { return 0 };
-        let next = (self.flows.len() as u16).wrapping_add(1);
+        let next = (self.flows.len() % usize::from(u16::MAX)) as u16 + 1;
         *self.flows.entry([segment.source, segment.destination]).or_insert(next)
     }
 

@@ -67,7 +67,10 @@ struct segue_near_flow {
 	u32 max_own_rtt_us; /* a longer round trip shows competing traffic (8.5) */
 	u32 min_rtt_us; /* least round trip of this round; 0: none yet */
 	u32 round_ends_ms; /* at first until the claim's second round trip, then by rounds */
-	u32 old_until_ms; /* ho_point is waited for no longer (8.5) */
+	union {
+		u32 old_until_ms; /* claim_until 1: ho_point is waited for no longer (8.5) */
+		u32 path_rtt_us; /* later: least round trip since the first round (8.1) */
+	};
 	u32 probe_began_us; /* when the rate probe began, by segue_out.now_us */
 };
 
@@ -341,6 +344,8 @@ static inline void segue_near_on_rtt(struct segue_near_flow *flow, u32 rtt_us)
 {
 	if (rtt_us && (!flow->min_rtt_us || rtt_us < flow->min_rtt_us))
 		flow->min_rtt_us = rtt_us;
+	if (rtt_us && flow->claim_until > 1 && (!flow->path_rtt_us || rtt_us < flow->path_rtt_us))
+		flow->path_rtt_us = rtt_us;
 	if (rtt_us > flow->rtt_us + segue_near_slot_us(flow->kbps) / flow->flows)
 		flow->queued = 1;
 }
@@ -392,22 +397,25 @@ static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_una
 		flow->probe = flow->probe - 1 > SEGUE_NEAR_PROBE_PAUSED ? flow->probe - 1 : SEGUE_NEAR_PROBE_STARTS;
 	}
 	segue_near_adjust_rate(flow, queue);
-	if (claim->competing_traffic || (flow->claim_until > 1 && elapsed_ms >= flow->claim_until))
+	if (claim->competing_traffic || (flow->claim_until > 1 && elapsed_ms >= flow->claim_until)) {
 		flow->claim_until = 0;
-	else if (flow->claim_until == 1 && !old_unacked)
+	} else if (flow->claim_until == 1 && !old_unacked) {
 		flow->claim_until = segue_saturate((u64)elapsed_ms + segue_near_max_claim_ms(flow));
+		flow->path_rtt_us = flow->min_rtt_us;
+	}
 	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
 	flow->min_rtt_us = 0;
 	flow->first_sample = SEGUE_NEAR_NO_SAMPLE;
 }
 
 /* 8.1: more packets fill the path if it is longer than reported, or if its slots are shorter (8.7).
- * It is longer by as much as the least round trip of this round shows, as far as that shows no
- * competing traffic. */
+ * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
+ * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
+ * since the first count. */
 static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
 {
-	const u32 min_rtt_us = segue_min(flow->min_rtt_us, flow->max_own_rtt_us);
-	const u32 rtt_us = segue_max(min_rtt_us, flow->rtt_us);
+	const u32 least_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
+	const u32 rtt_us = segue_max(segue_min(least_us, flow->max_own_rtt_us), flow->rtt_us);
 
 	return segue_near_bdp(rtt_us, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }

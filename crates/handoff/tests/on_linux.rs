@@ -369,6 +369,21 @@ mod claim {
         }
     }
 
+    /// A path of 125 ms holds two packets more than one of 100.347 ms (8.1). It is no longer than the first rounds show:
+    /// more packets would lengthen the flow's own queue until it looked like competing traffic.
+    #[test]
+    fn a_queue_of_its_own_makes_no_longer_path() {
+        for (first_us, later_us, more) in
+            [(125_000, 125_000, 2), (105_000, 125_000, 0), (125_000, 105_000, 0), (0, 125_000, 2)]
+        {
+            let mut sender = told(&view(), 1);
+            assert_eq!(asked(&mut sender, &drained(100, 0, 0)).0, Some(11 + 2));
+            assert!(asked(&mut sender, &drained(202, 90, first_us)).0.is_some());
+            assert_eq!(asked(&mut sender, &drained(300, 90, later_us)).0, Some(11 + more + 2), "{first_us}");
+            assert_eq!(asked(&mut sender, &drained(304, 90, 0)).0, Some(11 + more + 2), "{first_us}");
+        }
+    }
+
     /// The path holds W = 11 at 1200 kbit/s. The fifth of a rate probe has met no queue, and the claim has 1200 *
     /// 1.25^3 kbit/s. 100.347 ms of them are 19.6 packets, where they were 10.03.
     #[test]

@@ -19,7 +19,7 @@ def main(address: str | None) -> None:
     spec = Path(__file__).with_name("sweep-small.toml")
 
     def progress(finished: int, of: int) -> None:
-        print(f"{finished} of {of} handoffs", file=sys.stderr)
+        print(f"{finished} of {of} rows", file=sys.stderr)
 
     if address is None:
         # One thread each: a part takes one core.

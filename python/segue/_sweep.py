@@ -32,7 +32,7 @@ def sweep(
             part has a warm-up of its own, so that no worker repeats another's; a worker that dies costs the part that
             it computes. Measured links must lie on the workers where they lie here.
         threads: on this machine, without a client; all cores unless given.
-        progress: is called with the number of handoffs that are finished and of all.
+        progress: is called with the number of rows that are finished and of all.
 
     Returns
         Path: `out`, the same bytes on whatever computes them; `polars.read_parquet` and others read it.

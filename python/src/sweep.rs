@@ -51,13 +51,13 @@ impl SweepPlan {
         self.plan.fingerprint()
     }
 
-    /// Number of handoffs of all parts.
+    /// Number of handoffs of all parts, each scheme's counted: the rows of the file.
     #[getter]
     fn handoffs(&self) -> u64 {
         self.plan.handoffs()
     }
 
-    /// Number of handoffs of a part.
+    /// Those of a part.
     fn handoffs_of(&self, part: usize) -> PyResult<u64> {
         self.known(part).map(|part| self.plan.handoffs_of(part))
     }
@@ -114,7 +114,7 @@ impl SweepStore {
         self.with(|store| Ok(store.missing()))
     }
 
-    /// Computes them on threads of this process; `progress` hears how many handoffs of how many are finished.
+    /// Computes them on threads of this process; `progress` hears how many rows of how many are finished.
     #[pyo3(signature = (*, threads=None, progress=None))]
     fn run(&self, py: Python<'_>, threads: Option<Count>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let plan = &self.plan.get().plan;

@@ -19,7 +19,7 @@ def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_dask_sweep(tmp_path: Path) -> None:
     done = run(sys.executable, str(EXAMPLES / "dask_sweep.py"), folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1440 of 1440 handoffs" in done.stderr and "etcp-v1" in done.stdout
+    assert "1440 of 1440 rows" in done.stderr and "etcp-v1" in done.stdout
     alone = segue.sweep(EXAMPLES / "sweep-small.toml", out=tmp_path / "threads.parquet")
     assert (tmp_path / "sweep-small.parquet").read_bytes() == alone.read_bytes()
 

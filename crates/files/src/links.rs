@@ -68,7 +68,10 @@ mod tests {
             ),
             ("[links]\n\"a b\" = \"1mbit/1ms\"", "line 2, column 1: link `a b`: bad name"),
             ("[links]\na = \"1mbit\"", "line 2, column 5: unknown link `1mbit`"),
-            ("[links]\na = \"lte\"\nb = \"a,loss=1%\"", "line 3, column 5: unknown link `a,loss=1%`"),
+            (
+                "[links]\na = \"lte\"\nb = \"a,loss=1%\"",
+                "line 3, column 5: link `b`: stands for a name of your own",
+            ),
             ("[links]\na = \"trace:x\"", "line 2, column 5: link `a`: a trace has no name"),
             ("[links]\na = 1", "line 2, column 5"),
             ("[lnks]\n", "line 1, column 2: unknown key `lnks`"),

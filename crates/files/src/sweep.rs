@@ -111,8 +111,8 @@ pub fn schema() -> Schema {
 const MOST_VARIANTS: usize = 1000;
 /// Most combinations of everything but scheme and handoff time: each is held in memory.
 const MOST_SERIES: u64 = 100_000;
-/// Most handoffs, each scheme's counted.
-const MOST_HANDOFFS: u64 = 1_000_000_000;
+/// Most rows: each scheme has its own.
+const MOST_ROWS: u64 = 1_000_000_000;
 
 /// A sweep, and the text that it was read from.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ impl SweepFile {
     /// definition and length, in this order, the last varying fastest.
     pub fn plans(&self) -> Result<Vec<Plan>, FileError> {
         let mut plans: Vec<Plan> = Vec::new();
-        let (mut series, mut handoffs): (u64, u64) = (0, 0);
+        let (mut series, mut rows): (u64, u64) = (0, 0);
         for variant in self.variants()? {
             let mut plan = ScenarioFile::of(self.source.clone(), self.scenario(variant)).expand(None)?;
             if let Some(first) = plans.first() {
@@ -167,8 +167,8 @@ impl SweepFile {
             series = series.saturating_add(all);
             let each = (request.at.len() as u64).saturating_mul(plan.schemes.len() as u64);
             let each = each.saturating_mul(u64::from(plan.series.handoffs));
-            handoffs = handoffs.saturating_add(all.saturating_mul(each));
-            let most = [(series, MOST_SERIES, "series"), (handoffs, MOST_HANDOFFS, "handoffs")];
+            rows = rows.saturating_add(all.saturating_mul(each));
+            let most = [(series, MOST_SERIES, "series"), (rows, MOST_ROWS, "rows")];
             if let Some((_, most, what)) = most.into_iter().find(|(wanted, most, _)| wanted > most) {
                 let problem = format!("more than {most} {what}; expected fewer values, or several sweeps");
                 return Err(self.source.at(0..0, problem));
@@ -387,7 +387,7 @@ mod tests {
             ("definition = 'after'", "line 3, column 14", "after-highest"),
             ("[[settings]]\ninitial-windw = 4", "line 4, column 1", "did you mean `initial-window`?"),
             ("[[settings]]\n[[settings]]", "line 4, column 1", "twice"),
-            ("at = '0.1s..2000s/2ms'\nseeds = 1000", "line 1, column 1", "1000000000 handoffs"),
+            ("at = '0.1s..2000s/2ms'\nseeds = 1000", "line 1, column 1", "1000000000 rows"),
         ] {
             let error = plans(text).expect_err(text);
             assert!(error.contains(place) && error.contains(words), "{text}: {error}");

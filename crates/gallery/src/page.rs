@@ -8,6 +8,7 @@ use segue_report::pictures::Budget;
 use segue_report::{Origin, page as html_page, prose};
 use segue_reproduce::buffers::SendersAndBuffers;
 use segue_reproduce::ledger::{Figure, Paper};
+use segue_reproduce::run::ALL_POINTS;
 use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use std::collections::BTreeSet;
 
@@ -59,6 +60,7 @@ pub fn gallery_pages(
     let index = html! {
         h1 { "Papers, run again" }
         (about(making))
+        (few(exhibits, making))
         (summary(exhibits, true))
         @if buffers.is_some() {
             p { a href=(BUFFERS) { "Senders and buffers" } ": five senders beside four buffers of routers." }
@@ -91,6 +93,18 @@ fn about(making: &Making) -> Markup {
             "Every figure redrawn and every statement judged on fresh simulations, " (making.points)
             " handoffs for each bar (of a drive: as many seeds at most). Made by Segue " (making.origin.version)
             "; repeat it with " code.command { (making.origin.command) } "."
+        }
+    }
+}
+
+/// A warning where claims rest on too few handoffs for verdicts.
+fn few(exhibits: &[Exhibit], making: &Making) -> Markup {
+    let claims = || exhibits.iter().flat_map(|exhibit| &exhibit.claims);
+    let few = claims().filter(|judged| judged.few).count();
+    html! {
+        @if few > 0 {
+            p { strong { "A quick look: " (few) " of " (claims().count()) " statements have no verdict yet. "
+                "These rest on " (making.points) " of " (ALL_POINTS) " handoff times, or on fewer seeds." } }
         }
     }
 }
@@ -150,6 +164,7 @@ impl Exhibit<'_> {
             @if let Some(up) = up { (back(up)) }
             h1 { (self.paper.cite) }
             (about(making))
+            (few(std::slice::from_ref(self), making))
             (summary(std::slice::from_ref(self), false))
             (self.contents(!rest.is_empty()))
             p.filter {
@@ -226,9 +241,9 @@ impl Exhibit<'_> {
                 let judged = self.claims.iter().filter(|judged| figure.supports.contains(&judged.claim.id));
                 judged.filter(|judged| judged.verdict == verdict).count()
             };
-            let counts = Verdict::ALL.map(|verdict| (of(verdict), verdict.words())).into_iter();
+            let counts = Verdict::ALL.map(|verdict| (of(verdict), verdict)).into_iter();
             let counts =
-                counts.filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+                counts.filter(|(count, _)| *count > 0).map(|(count, verdict)| verdict.counted(count));
             counts.collect::<Vec<_>>().join(", ")
         };
         html! {
@@ -275,7 +290,9 @@ const OTHER: &str = "other-statements";
 fn claim(judged: &Judged, first: bool) -> Markup {
     html! {
         li id=[first.then_some(&judged.claim.id)] class=(class(judged.verdict)) {
-            span class=(format!("verdict {}", class(judged.verdict))) { (judged.verdict.words()) }
+            // The colour of a verdict is for verdicts.
+            @let badge = if judged.few { class(Verdict::CannotBeJudged) } else { class(judged.verdict) };
+            span class=(format!("verdict {badge}")) { (judged.words()) }
             " " (prose(&judged.claim.statement)) " "
             span.place {
                 (judged.claim.place) ", "

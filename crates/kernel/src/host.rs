@@ -17,6 +17,7 @@ pub(crate) const BPFFS_MAGIC: u64 = 0xcafe_4a11;
 /// The oldest kernel whose struct_ops are attached as links, which a daemon may outlive.
 const LEAST_KERNEL: (u32, u32) = (6, 4);
 const BTF: &str = "/sys/kernel/btf/vmlinux";
+const TUN: &str = "/dev/net/tun";
 const ITERATOR: &str = "bpf_iter_tcp";
 
 /// One thing that a machine has or lacks.
@@ -47,12 +48,14 @@ pub fn probe() -> Vec<Feature> {
     let at_least = |major, minor| version >= (major, minor);
     let btf = Btf::from_vmlinux().ok();
     let kfunc = |name| btf.as_ref().is_some_and(|btf| btf_has(btf, name));
-    let mount =
-        |root: Option<PathBuf>| root.map_or("not mounted".to_owned(), |path| path.display().to_string());
+    let mount = |root: Option<PathBuf>, how: &str| {
+        root.map_or_else(|| format!("not mounted: {how}"), |path| path.display().to_string())
+    };
     let yes = |present: bool| if present { "yes" } else { "no" }.to_owned();
     let missing = missing_capabilities();
     let cgroup = cgroup2();
     let bpffs = bpffs();
+    let tun = Path::new(TUN).exists();
     let feature =
         |name, present, found, needed_for, without| Feature { name, present, found, needed_for, without };
     const NOTHING: &str = "the simulator alone: not `segue kernel`, `segue agent`, `segue lab`";
@@ -66,7 +69,7 @@ pub fn probe() -> Vec<Feature> {
             if missing.is_empty() {
                 "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON".into()
             } else {
-                format!("without {}", missing.join(", "))
+                format!("without {}: run as root", missing.join(", "))
             },
             "loading programs and attaching them",
             NOTHING,
@@ -90,16 +93,14 @@ pub fn probe() -> Vec<Feature> {
         feature(
             "cgroup2",
             cgroup.is_some(),
-            mount(cgroup.clone()),
+            mount(cgroup.clone(), "mount -t cgroup2 none /sys/fs/cgroup"),
             "hearing the notices of the sockets of some processes, or of all",
             NOTHING,
         ),
         feature(
             "bpffs",
             bpffs.is_some(),
-            bpffs.map_or("not mounted: mount -t bpf bpf /sys/fs/bpf".to_owned(), |path| {
-                path.display().to_string()
-            }),
+            mount(bpffs, "mount -t bpf bpf /sys/fs/bpf"),
             "`segue kernel attach`, which pins",
             "`segue kernel run`, which stays",
         ),
@@ -144,8 +145,8 @@ pub fn probe() -> Vec<Feature> {
         ),
         feature(
             "tun",
-            Path::new("/dev/net/tun").exists(),
-            "/dev/net/tun".to_owned(),
+            tun,
+            if tun { TUN.to_owned() } else { format!("no {TUN}: modprobe tun") },
             "the link emulator of `segue lab`",
             "`segue kernel` and `segue agent`",
         ),

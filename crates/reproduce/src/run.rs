@@ -16,6 +16,9 @@ use segue_world::KindWord;
 use segue_world::{Nanos, RunRecord, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Handoff times of a bar that verdicts are meant for.
+pub const ALL_POINTS: u8 = 200;
+
 /// Runs that are needed: schemes by Segue's names.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
@@ -98,6 +101,11 @@ impl Needs {
         };
         let single: usize = self.singles.values().map(BTreeSet::len).sum();
         self.points.iter().map(bar).sum::<u64>() + single as u64
+    }
+
+    /// Whether this is fewer handoff times or seeds than verdicts are meant for.
+    pub fn falls_short(&self, paper: &Paper, points: usize) -> bool {
+        self.runs(paper, points) < self.runs(paper, ALL_POINTS.into())
     }
 
     /// Whether drives are to be simulated.

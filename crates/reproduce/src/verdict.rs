@@ -37,6 +37,16 @@ impl Verdict {
             Self::CannotBeJudged => "cannot be judged",
         }
     }
+
+    /// So many claims of this verdict: `1 holds`, `3 hold`.
+    pub fn counted(self, number: usize) -> String {
+        let words = match self {
+            Self::Holds if number != 1 => "hold",
+            Self::Differs if number != 1 => "differ",
+            _ => self.words(),
+        };
+        format!("{number} {words}")
+    }
 }
 
 /// A claim, judged.
@@ -50,8 +60,18 @@ pub struct Judged<'a> {
     pub measured: String,
     /// Why it differs or cannot be judged.
     pub why: String,
+    /// It rests on fewer handoff times or seeds than verdicts are meant for.
+    pub few: bool,
     /// The same claim on other benches, in the order of the paper's list; empty if they were not run.
     pub beside: Vec<Beside<'a>>,
+}
+
+impl Judged<'_> {
+    /// The verdict in words, or how the claim stands so far.
+    pub fn words(&self) -> String {
+        let so_far = if self.few { " so far" } else { "" };
+        format!("{}{so_far}", self.verdict.words())
+    }
 }
 
 /// A claim on another bench.
@@ -92,7 +112,7 @@ pub fn beside<'a>(
 /// Judges a claim on our runs, or first on ns-2's where it is about regular TCP alone.
 pub fn verdict<'a>(paper: &'a Paper, claim: &'a Claim, ours: &dyn Source, ns2: &dyn Source) -> Judged<'a> {
     let done =
-        |verdict, measured: String, why: String| Judged { claim, verdict, measured, why, beside: Vec::new() };
+        |verdict, measured, why| Judged { claim, verdict, measured, why, few: false, beside: Vec::new() };
     if let Some(why) = &claim.cannot {
         return done(Verdict::CannotBeJudged, String::new(), why.clone());
     }
@@ -137,4 +157,16 @@ fn told(outcomes: &[Outcome]) -> String {
         })
         .collect();
     texts.join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_counted_in_words() {
+        let told = |number| Verdict::ALL.map(|verdict| verdict.counted(number)).join(", ");
+        assert_eq!(told(1), "1 holds, 1 differs, 1 beyond the bound, 1 refuted by ns-2, 1 cannot be judged");
+        assert_eq!(told(3), "3 hold, 3 differ, 3 beyond the bound, 3 refuted by ns-2, 3 cannot be judged");
+    }
 }

@@ -185,7 +185,8 @@ impl TableArgs {
 
 /// Reads a column of the table: its word, or its heading as tables print it.
 fn column(word: &str) -> Result<Column, String> {
-    let word = &forgiven(word);
+    // Tables align headings of two words by more blanks.
+    let word = &forgiven(&word.split_whitespace().collect::<Vec<_>>().join(" "));
     let is_it = |column: &Column| column.word() == word || column.heading().to_lowercase() == *word;
     Column::ALL.iter().copied().find(is_it).ok_or_else(|| {
         let words = || Column::ALL.iter().map(|column| column.word());

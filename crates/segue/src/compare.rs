@@ -166,6 +166,6 @@ pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
 
 /// Runs the plan, and tells of its progress.
 pub(crate) fn simulate(plan: &Plan, keep_handoffs: bool, screen: &Screen) -> Comparison {
-    let progress = progress::of(screen, plan.handoffs(), "handoffs");
+    let progress = progress::of(screen, plan.handoffs(), "simulated handoffs");
     Comparison::run(plan, keep_handoffs, &|done| progress.inc(done))
 }

@@ -4,8 +4,6 @@ use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print};
 use clap::Args;
-use comfy_table::{ColumnConstraint, Width};
-use segue_console::{lines, plain_table};
 use segue_export::Origin;
 use segue_kernel::host::{Feature, probe};
 use serde_json::json;
@@ -30,46 +28,96 @@ pub fn run(args: &DoctorArgs, origin: &Origin, screen: &Screen) -> Result<(), Fa
     if on_stdout { Ok(()) } else { print(&text(&features, screen.width)) }
 }
 
-const HEADER: [&str; 5] = ["FEATURE", "", "FOUND", "NEEDED FOR", "WORKS WITHOUT IT"];
-
-fn cells(feature: &Feature) -> [&str; 5] {
-    let there = if feature.present { "present" } else { "missing" };
-    [feature.name, there, &feature.found, feature.needed_for, feature.without]
+/// A summary of what runs here, what is missing and how to mend it; then every feature.
+fn text(features: &[Feature], width: usize) -> String {
+    let (there, missing): (Vec<&Feature>, Vec<&Feature>) =
+        features.iter().partition(|feature| feature.present);
+    let told = |feature: &&Feature| format!("{} ({})", feature.name, feature.found);
+    let lacks = match missing.is_empty() {
+        true => "Nothing is missing.".to_string(),
+        false => format!("Missing: {}.", missing.iter().map(told).collect::<Vec<_>>().join("; ")),
+    };
+    let mut text = wrapped("", &format!("Here run {}.", abilities(features).join(", ")), width);
+    text.push_str(&wrapped("", &lacks, width));
+    text.push('\n');
+    let longest = features.iter().map(|feature| feature.name.chars().count()).max().unwrap_or(0);
+    let head = |feature: &Feature, word: &str| format!("{:longest$}  {word}  ", feature.name);
+    for feature in missing {
+        let needed_for = format!("needed for {}", feature.needed_for);
+        text.push_str(&wrapped(&head(feature, "missing"), &needed_for, width));
+        let without = format!("works without it: {}", feature.without);
+        text.push_str(&wrapped(&" ".repeat(head(feature, "missing").chars().count()), &without, width));
+    }
+    for feature in there {
+        text.push_str(&wrapped(&head(feature, "present"), &feature.found, width));
+    }
+    text
 }
 
-/// A table where the longest word of each column has its place, else a paragraph for each feature. A path that is cut
-/// cannot be copied.
-fn text(features: &[Feature], width: usize) -> String {
-    let rows: Vec<_> = features.iter().map(cells).collect();
-    let longest = |text: &str| text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
-    let least: Vec<usize> = (0..HEADER.len())
-        .map(|column| rows.iter().map(|row| longest(row[column])).max().unwrap_or(0) + PADDING)
-        .collect();
-    if least.iter().sum::<usize>() > width {
-        return paragraphs(&rows, width);
+/// Programs that run on a machine with these features.
+fn abilities(features: &[Feature]) -> Vec<&'static str> {
+    let has = |name: &str| features.iter().any(|feature| feature.name == name && feature.present);
+    let programs =
+        ["rights", "kernel", "btf", "cgroup2"].into_iter().all(has) && (has("cubic") || has("bbr"));
+    let all = [
+        ("the simulator", true),
+        ("`segue kernel run`", programs),
+        ("`segue kernel attach`", programs && has("bpffs")),
+        ("`segue agent`", programs && has("bpf-iter")),
+        ("`segue lab`", programs && has("tun")),
+    ];
+    all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 8] = ["rights", "kernel", "btf", "cubic", "bbr", "cgroup2", "bpf-iter", "tun"];
+
+    fn without(missing: &[&str]) -> Vec<Feature> {
+        let feature = |name: &'static str| Feature {
+            name,
+            present: !missing.contains(&name),
+            found: format!("found {name}"),
+            needed_for: "this",
+            without: "that",
+        };
+        NAMES.into_iter().chain(["bpffs"]).map(feature).collect()
     }
-    let mut table = plain_table(&HEADER, width);
-    for (column, &least) in least.iter().enumerate().skip(1) {
-        if let (Some(column), Ok(least)) = (table.column_mut(column), u16::try_from(least)) {
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+
+    #[test]
+    fn abilities_and_needs_come_first() {
+        let all = text(&without(&[]), 300);
+        let mut lines = all.lines();
+        let first =
+            "Here run the simulator, `segue kernel run`, `segue kernel attach`, `segue agent`, `segue lab`.";
+        assert_eq!((lines.next(), lines.next()), (Some(first), Some("Nothing is missing.")), "{all}");
+        assert!(!all.contains("needed for") && all.contains("tun       present  found tun\n"), "{all}");
+
+        let some = text(&without(&["bpffs", "tun"]), 300);
+        let first = "Here run the simulator, `segue kernel run`, `segue agent`.\nMissing: tun (found tun); bpffs (found bpffs).\n";
+        assert!(some.starts_with(first), "{some}");
+        assert!(
+            some.contains(
+                "\ntun       missing  needed for this\n                   works without it: that\n"
+            ),
+            "{some}"
+        );
+    }
+
+    #[test]
+    fn the_simulator_runs_everywhere() {
+        for (missing, count) in [
+            (&["cubic"][..], 5),
+            (&["cubic", "bbr"], 1),
+            (&["rights"], 1),
+            (&["cgroup2"], 1),
+            (&["bpf-iter"], 4),
+            (&NAMES, 1),
+        ] {
+            let can = abilities(&without(missing));
+            assert_eq!((can.len(), can[0]), (count, "the simulator"), "{missing:?}");
         }
     }
-    rows.iter().for_each(|row| {
-        table.add_row(*row);
-    });
-    lines(&table)
-}
-
-/// Blanks around a cell.
-const PADDING: usize = 2;
-
-fn paragraphs(rows: &[[&str; 5]], width: usize) -> String {
-    let longest = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
-    let paragraph = |[name, there, found, needed_for, without]: &[&str; 5]| {
-        let head = format!("{name:longest$}  {there}  ");
-        let more = [format!("needed for {needed_for}"), format!("works without it: {without}")];
-        let indent = " ".repeat(longest + 2);
-        wrapped(&head, found, width) + &more.map(|line| wrapped(&indent, &line, width)).concat()
-    };
-    rows.iter().map(paragraph).collect()
 }

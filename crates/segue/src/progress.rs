@@ -140,6 +140,12 @@ impl Account {
         }
     }
 
+    /// So many of them in words.
+    fn counted(&self, number: u64) -> String {
+        let of = if number == 1 { self.of.trim_end_matches('s') } else { &self.of };
+        format!("{number} {of}")
+    }
+
     /// The time that remains, at the pace so far.
     fn left(&self, elapsed: Duration, done: u64) -> Option<Duration> {
         let (fresh, left) = (done.saturating_sub(self.before), self.count.saturating_sub(done));
@@ -161,10 +167,10 @@ impl Account {
             }
             self.announced = true;
             self.next = elapsed + EACH;
-            let Account { count, of, .. } = self;
+            let (all, take) = (self.counted(self.count), if self.count == 1 { "takes" } else { "take" });
             return Some(match left {
-                Some(left) => format!("{count} {of} take about {}", words(elapsed + left)),
-                None => format!("{count} {of}; none is done after {}", words(elapsed)),
+                Some(left) => format!("{all} {take} about {}", words(elapsed + left)),
+                None => format!("{all}; none is done after {}", words(elapsed)),
             });
         }
         self.next = elapsed + EACH;
@@ -175,7 +181,7 @@ impl Account {
     /// The line when all is done.
     fn last(&self, elapsed: Duration, done: u64) -> Option<String> {
         let long = elapsed >= LONG && done >= self.count;
-        long.then(|| format!("{} {} took {}", self.count - self.before, self.of, words(elapsed)))
+        long.then(|| format!("{} took {}", self.counted(self.count - self.before), words(elapsed)))
     }
 }
 
@@ -209,6 +215,13 @@ mod tests {
         assert_eq!(account.wait(s(31)), s(30));
         assert_eq!(account.last(s(120), 240).as_deref(), Some("240 drives took 2 min 0 s"));
         assert_eq!(account.last(s(120), 239), None, "it failed");
+    }
+
+    #[test]
+    fn one_of_them_is_told_as_one() {
+        let mut account = Account { known: Some(s(81)), ..Account::new(1, "runs") };
+        assert_eq!(account.line(s(0), 0).as_deref(), Some("1 run takes about 81 s"));
+        assert_eq!(account.last(s(81), 1).as_deref(), Some("1 run took 81 s"));
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
     let document = Document::<Value>::parse(&bytes, name).map_err(Failure::user)?;
     let Some(origin) = &document.origin else {
         return Err(Failure::User(format!(
-            "{name}: it does not say which question it answers; expected a result with `origin`"
+            "{name}: it does not say which question it answers, as with --origin=none; expected a result with `origin`"
         )));
     };
     check_files(name, origin)?;
@@ -120,8 +120,8 @@ impl<'a> CsvResult<'a> {
     fn beside(path: &str, name: &str) -> Result<Provenance, Failure> {
         let refuse = |problem: String| {
             Failure::User(format!(
-                "{name}: it does not say which question it answers; expected lines that begin with # (--origin), or \
-                 {problem}"
+                "{name}: it does not say which question it answers, as with --origin=none; expected lines that begin with # \
+                 (--origin), or {problem}"
             ))
         };
         if path == "-" {

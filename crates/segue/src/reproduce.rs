@@ -1,11 +1,11 @@
 //! `segue reproduce`.
 
 use crate::args::{forgiven, key_value};
+use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
-use comfy_table::{ContentArrangement, Table, presets};
-use segue_console::lines;
+use segue_console::{WHOLE, lines, plain_table};
 use segue_export::{OF_FOLDER, Origin, Output, folder_metadata};
 use segue_gallery::figures::figure;
 use segue_gallery::page::{Exhibit, Making, gallery_pages};
@@ -16,16 +16,13 @@ use segue_reproduce::cache::Cache;
 use segue_reproduce::ledger::{Figure, Paper, Reading, TableWord};
 use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
-use segue_reproduce::run::{Needs, Results, run as run_needs};
+use segue_reproduce::run::{ALL_POINTS, Needs, Results, run as run_needs};
 use segue_reproduce::settings::{BENCH, scheme_of};
 use segue_reproduce::verdict::{Judged, Verdict, beside, verdict};
 use segue_study::bench;
 use segue_tcp::profile::{INET_RENO, STACK_SETTINGS, stacks};
 use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
-
-/// Handoff times that verdicts are meant for.
-const ALL_POINTS: u8 = 200;
 
 /// `segue reproduce`.
 #[derive(Debug, Args)]
@@ -85,7 +82,7 @@ pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(),
     let judged = judge(&papers, args, origin, &begin)?;
     outputs::write(json, || claims_json(&judged, args.points.into(), origin))?;
     if !on_stdout {
-        print(&summary(&judged, (!args.check).then_some(args.out.as_str())))?;
+        print(&summary(&judged, (!args.check).then_some(args.out.as_str()), args.points, screen.width))?;
     }
     Ok(())
 }
@@ -135,7 +132,7 @@ pub fn judge<'a>(
             let of = match (needs.drives(), needs.downloads()) {
                 (true, _) => "drives",
                 (_, true) => "downloads",
-                _ => "handoffs",
+                _ => "simulated handoffs",
             };
             let done = begin(needs.runs(choice.paper, args.points.into()), of);
             run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &done).map_err(Failure::ours)
@@ -149,8 +146,11 @@ pub fn judge<'a>(
         false => None,
     };
 
-    let mut judged: Vec<Vec<Judged>> =
-        chosen.iter().zip(&results).map(|(choice, results)| choice.judge(results, &ns2)).collect();
+    let mut judged: Vec<Vec<Judged>> = chosen
+        .iter()
+        .zip(&results)
+        .map(|(choice, results)| choice.judge(results, &ns2, args.points.into()))
+        .collect();
     if args.sensitivity {
         for (choice, judged) in chosen.iter().zip(&mut judged) {
             choice.judge_beside(judged, args, cache.as_ref(), begin)?;
@@ -280,9 +280,15 @@ impl<'a> Choice<'a> {
         needs
     }
 
-    fn judge(&self, results: &Results, ns2: &Ns2) -> Vec<Judged<'a>> {
+    fn judge(&self, results: &Results, ns2: &Ns2, points: usize) -> Vec<Judged<'a>> {
         let concerned = self.paper.claims.iter().filter(|claim| self.concerns(&claim.id));
-        concerned.map(|claim| verdict(self.paper, claim, results, ns2)).collect()
+        let judge = |claim| {
+            let mut needs = Needs::default();
+            needs.add_claim(self.paper, claim);
+            let few = needs.falls_short(self.paper, points);
+            Judged { few, ..verdict(self.paper, claim, results, ns2) }
+        };
+        concerned.map(judge).collect()
     }
 }
 
@@ -299,7 +305,7 @@ impl<'a> Choice<'a> {
             let paper = self.paper.on(bench);
             let mut needs = Needs::default();
             judged.iter().for_each(|judged| needs.add_claim(&paper, judged.claim));
-            let done = begin(needs.runs(&paper, args.points.into()), "handoffs");
+            let done = begin(needs.runs(&paper, args.points.into()), "simulated handoffs");
             let run = || run_needs(&paper, &needs, args.points.into(), cache, &done).map_err(Failure::ours);
             let results = outputs::with_threads(args.threads, run)??;
             for judged in &mut *judged {
@@ -316,7 +322,7 @@ fn senders_and_buffers(
     begin: &(dyn Fn(u64, &str) -> Done + Sync),
 ) -> Result<SendersAndBuffers, Failure> {
     let columns = buffers::columns(args.points.into()).map_err(Failure::ours)?;
-    let done = begin(columns.iter().map(|column| column.plan.handoffs()).sum(), "handoffs");
+    let done = begin(columns.iter().map(|column| column.plan.handoffs()).sum(), "simulated handoffs");
     outputs::with_threads(args.threads, || SendersAndBuffers::run(columns, &*done))
 }
 
@@ -388,26 +394,62 @@ fn benches(judged: &[Judged]) -> String {
     text
 }
 
-/// Counts of verdicts, and the claims that do not hold.
-fn summary(judged: &[Judged], out: Option<&str>) -> String {
+/// The claims that do not hold, counts of verdicts, and last whether they are verdicts at all.
+fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> String {
     let mut text = String::new();
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["CLAIM", "VERDICT", "STATED", "MEASURED"]);
-    for claim in judged.iter().filter(|judged| judged.verdict != Verdict::Holds) {
-        let measured = if claim.measured.is_empty() { &claim.why } else { &claim.measured };
-        table.add_row([&claim.claim.id, claim.verdict.words(), &claim.claim.stated, measured.as_str()]);
-    }
-    if table.row_count() > 0 {
-        text.push_str(&format!("{}\n", lines(&table)));
+    let rows: Vec<[String; 4]> = judged
+        .iter()
+        .filter(|judged| judged.verdict != Verdict::Holds)
+        .map(|judged| {
+            let measured = if judged.measured.is_empty() { &judged.why } else { &judged.measured };
+            [&judged.claim.id, &judged.words(), &judged.claim.stated, measured].map(String::clone)
+        })
+        .collect();
+    if !rows.is_empty() {
+        text.push_str(&format!("{}\n", table(&rows, width)));
+        if rows.iter().any(|row| row[3].contains('[') || row[3].contains(" | ")) {
+            let legend = "A claim may expect several things: | stands between their measurements, and [..] around one \
+                          that is not as stated.";
+            text.push_str(&wrapped("", legend, width));
+        }
     }
     let count = |verdict| judged.iter().filter(|judged| judged.verdict == verdict).count();
-    let counts: Vec<String> =
-        Verdict::ALL.iter().map(|&verdict| format!("{} {}", count(verdict), verdict.words())).collect();
-    text.push_str(&format!("{} claims: {}.\n", judged.len(), counts.join(", ")));
-    text.push_str(&benches(judged));
+    let counts: Vec<String> = Verdict::ALL.iter().map(|&verdict| verdict.counted(count(verdict))).collect();
+    text.push_str(&wrapped("", &format!("{}: {}.", claims(judged.len()), counts.join(", ")), width));
+    benches(judged).lines().for_each(|line| text.push_str(&wrapped("", line, width)));
     if let Some(out) = out {
         text.push_str(&format!("Figures, their numbers and the gallery index.html are in {out}.\n"));
     }
+    let few = judged.iter().filter(|judged| judged.few).count();
+    if few > 0 {
+        let warning = format!(
+            "A quick look: {few} of {} rest on {points} of {ALL_POINTS} handoff times, or on fewer seeds. These are no \
+             verdicts; --points {ALL_POINTS} gives them.",
+            claims(judged.len())
+        );
+        text.push_str(&wrapped("", &warning, width));
+    }
     text
+}
+
+fn claims(number: usize) -> String {
+    format!("{number} claim{}", if number == 1 { "" } else { "s" })
+}
+
+/// A line per claim if all fit, else a paragraph per claim.
+fn table(rows: &[[String; 4]], width: usize) -> String {
+    let mut table = plain_table(&["CLAIM", "VERDICT", "STATED", "MEASURED"], WHOLE);
+    rows.iter().for_each(|row| {
+        table.add_row(row);
+    });
+    let whole = lines(&table);
+    if whole.lines().all(|line| line.chars().count() <= width) {
+        return whole;
+    }
+    let paragraph = |[claim, verdict, stated, measured]: &[String; 4]| {
+        wrapped("", &format!("{claim}: {verdict}"), width)
+            + &wrapped("  stated    ", stated, width)
+            + &wrapped("  measured  ", measured, width)
+    };
+    rows.iter().map(paragraph).collect()
 }

@@ -62,7 +62,7 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
     let kept: Vec<usize> = store.kept().collect();
     let all: u64 = shard.parts(&plan).map(|part| plan.handoffs_of(part)).sum();
     let before = kept.iter().map(|&part| plan.handoffs_of(part)).sum();
-    let progress = progress::continued(screen, all, "handoffs", before);
+    let progress = progress::continued(screen, all, "rows", before);
     let computed =
         outputs::with_threads(args.threads, || segue_sweep::run(&plan, &store, &|done| progress.inc(done)))?;
     drop(progress);
@@ -72,7 +72,11 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
         0 => String::new(),
         kept => format!(", {kept} of {} parts from an earlier run", shard.parts(&plan).count()),
     };
-    print(&format!("{out}: {}{earlier}\n", count(rows, "handoff")))
+    let empty = match (shard.parts(&plan).count(), plan.parts()) {
+        (0, parts) => format!(", as the sweep has {}: fewer than shares", count(parts as u64, "part")),
+        _ => String::new(),
+    };
+    print(&format!("{out}: {}{earlier}{empty}\n", count(rows, "row")))
 }
 
 /// Opens what a share of a sweep is kept in until its file `out` is made; `path` is the file that was read.
@@ -93,7 +97,7 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
         MergeError::Piece(error) if error.is_about_writing() => Failure::ours(error),
         error => Failure::user(error),
     })?;
-    let (rows, shards) = (count(rows, "handoff"), count(shards.len() as u64, "shard"));
+    let (rows, shards) = (count(rows, "row"), count(shards.len() as u64, "shard"));
     print(&format!("{}: {rows} from {shards}\n", args.out))
 }
 
@@ -105,13 +109,13 @@ fn count(number: u64, of: &str) -> String {
 fn list(plan: &Plan, shard: Shard) -> Result<(), Failure> {
     let lines: String =
         shard.parts(plan).map(|part| format!("{}: {}\n", part + 1, plan.describe(part))).collect();
-    let (handoffs, parts) = (count(plan.handoffs(), "handoff"), count(plan.parts() as u64, "part"));
-    print(&format!("{lines}{handoffs} in {parts}\n"))
+    let (rows, parts) = (count(plan.handoffs(), "row"), count(plan.parts() as u64, "part"));
+    print(&format!("{lines}{rows} in {parts}\n"))
 }
 
 /// The place of a result that is made of parts kept beside it.
 fn file(path: &str) -> Result<PathBuf, Failure> {
-    let no_file = || Failure::User(format!("cannot write handoffs to {path}; expected the name of a file"));
+    let no_file = || Failure::User(format!("cannot write rows to {path}; expected the name of a file"));
     // Opening a pipe waits for its reader.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(no_file());

@@ -3,7 +3,7 @@
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
 use crate::traffic_table;
-use segue_study::bench_words::NOTICE_ERROR;
+use segue_study::bench_words::{BenchWord, NOTICE_ERROR};
 use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
@@ -120,7 +120,7 @@ fn bound(group: &GroupResult) -> Option<String> {
     Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
-/// The stack and the notice, where they are not the usual ones.
+/// The stack, the notice and settings, where they are not the usual ones.
 fn conditions(plan: &Plan, group: &GroupResult) -> String {
     let request = &plan.request;
     let mut text = String::new();
@@ -142,6 +142,11 @@ fn conditions(plan: &Plan, group: &GroupResult) -> String {
     });
     for (_, words) in request.settings.iter().filter(|(key, _)| key == NOTICE_ERROR) {
         text.push_str(&format!("; notice errs by {words}"));
+    }
+    // Those with an option of their own stand further ahead.
+    let has_option = |key: &str| BenchWord::named(key).is_some_and(|word| word.file.is_some());
+    for (key, value) in request.settings.iter().filter(|(key, _)| !has_option(key)) {
+        text.push_str(&format!("; {key}={value}"));
     }
     text
 }

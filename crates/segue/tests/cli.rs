@@ -148,7 +148,10 @@ fn a_pipe_gets_neither_colour_nor_progress() {
     // Lines of a long run on a slow machine are all that may come here.
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !told.contains(['\u{1b}', '\r']), "{told}");
-    assert!(told.lines().all(|line| line.starts_with("segue: ") && line.contains("10 handoffs")), "{told}");
+    assert!(
+        told.lines().all(|line| line.starts_with("segue: ") && line.contains("10 simulated handoffs")),
+        "{told}"
+    );
 }
 
 /// A line that a terminal of 80 columns shows as it is.
@@ -198,6 +201,27 @@ fn wide_shows_the_other_columns() {
         );
     }
     assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+}
+
+/// Two tables that differ by a setting differ in their headings. Blanks between two words of a heading do not count.
+#[test]
+fn headings_name_settings() {
+    let with = ["--set", "reinit-rto-us=0", "--set", "link-queue=2bdp", "--columns", "vs  first,median"];
+    let text = stdout(&compare(&with));
+    assert_fits(&text);
+    let (heading, table) = text.split_once("\nscheme ").expect("a table");
+    let heading = heading.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(heading.contains("; reinit-rto-us=0; link-queue=2bdp; bound "), "{heading}");
+    assert!(table.trim_start().starts_with("vs first  median\n"), "{text}");
+    assert!(!stdout(&compare(&[])).contains("; reinit-rto-us"));
+    // A setting with an option of its own is told in words, once.
+    let text = stdout(&compare(&["--neighbours", "1", "--notice-error", "rate=2x"]));
+    let heading = text.split_once("\nscheme ").expect("a table").0.replace('\n', " ");
+    assert!(
+        heading.contains("1 neighbour on each link") && heading.contains("; notice errs by rate=2x"),
+        "{heading}"
+    );
+    assert!(!heading.contains("neighbours=") && !heading.contains("notice-error="), "{heading}");
 }
 
 /// Numbers in the table are those of the rows.

@@ -309,7 +309,7 @@ fn every_command_runs_on_it() {
     let sweep = "old = 'wlan'\nnew = 'hsdpa'\nstack = 'linux-6.12'\ncc = ['cubic', 'bbr']\nat = '1s..2s/1s'\n\
         kind = 'bbm'\nschemes = ['sack', 'tcp-ho']\n";
     let swept = run_file(folder.path(), "sweep.toml", sweep, &["sweep", "--out", &out("s.parquet")]);
-    assert!(swept.ends_with(": 8 handoffs\n"), "{swept}");
+    assert!(swept.ends_with(": 8 rows\n"), "{swept}");
     let drive = "stack = 'linux-6.12'\ncc = 'bbr'\nschemes = ['sack', 'tcp-ho', 'etcp-v1']\nseeds = 1\n\
         [drive]\nlength = '40s'\nlinks = ['wlan', 'hsdpa']\n";
     let driven = run_file(folder.path(), "drive.toml", drive, &["run", "--json", "-"]);

@@ -194,6 +194,32 @@ fn stories_cite_the_kernel() {
     assert!(rfc.contains("[RFC 6298, 5.4 to 5.6; segue explain 1]") && !rfc.contains("RACK"), "{rfc}");
 }
 
+/// The kernel takes back the timeout in the instant of the notice. Packets that it held lost are under way again, and the
+/// window that the notice asked for stands beside them. The story tells both, in this order.
+#[test]
+fn a_story_tells_of_an_undo() {
+    let words = "trace 6400kbit/9ms 6400kbit/9ms --at 9s --kind bbm --disconnect 10s --notice in-band --stack linux-6.12 \
+         --packets 500 --schemes sack,etcp-v1 --story";
+    let told = printed(&words.split_whitespace().collect::<Vec<_>>());
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = |part: &str| told.find(part).unwrap_or_else(|| panic!("{part}: {told}"));
+    let parts = [
+        "etcp-v1 on linux-6.12/cubic",
+        "cwnd 1 to 11, ssthresh 16 to 11",
+        "the kernel takes back the timeout (undo): no packet counts as lost any more, cwnd 11 to 32, ssthresh 11 to 18: \
+         the 11 of the notice beside 21 under way [RFC 5682; tcp_undo_cwnd_reduction]",
+        "RTO recovery is over: FlightSize 32, cwnd 32, ssthresh 18",
+        "the kernel has given back the ssthresh of the old path",
+    ];
+    assert!(parts.map(|part| place(part)).is_sorted(), "{told}");
+    // Nobody has told regular TCP anything.
+    let (sack, _) = told.split_at(place(parts[0]));
+    assert!(
+        sack.contains("the kernel takes back the timeout (undo)") && !sack.contains("of the notice"),
+        "{sack}"
+    );
+}
+
 /// A router buffers for one mobile and one handoff: the refusal names the scheme, and a way that is open.
 #[test]
 fn combinations_that_cannot_be_are_refused() {

@@ -122,6 +122,8 @@ fn other_files_and_other_commands_are_refused() {
     };
     changed("old.json", &|document| drop(document.as_object_mut().unwrap().remove("origin")));
     assert!(refused(folder, "repeat old.json", 2).contains("does not say which question it answers"));
+    done(folder, "compare wlan hsdpa --at 2s --origin=none --csv bare.csv");
+    assert!(refused(folder, "repeat bare.csv", 2).contains("as with --origin=none; expected lines"));
     for (field, value, part) in [
         ("schemes", Value::from(vec!["sakk"]), "did you mean `sack`?"),
         ("pairs", Value::from(vec![vec!["wlam", "wlan"]]), "did you mean `wlan`?"),
@@ -226,7 +228,7 @@ fn names_that_nobody_has_here_are_those_of_the_result() {
     let whole = read(folder, "a.json");
     for (meaning, part) in [
         ("trace:/dev/zero", "link `home`: a trace has no name"),
-        ("home,loss=1%", "unknown link `home,loss=1%`"),
+        ("home,loss=1%", "link `home`: stands for a name of your own"),
         ("80mbit", "unknown link `80mbit`"),
         ("90mbit/5ms", "80000000"),
     ] {

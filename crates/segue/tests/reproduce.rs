@@ -109,6 +109,62 @@ fn verdicts_on_other_benches_stand_beside() {
     assert!(page.contains("fig6 --points 8 --sensitivity<"));
 }
 
+/// Few handoffs give no verdicts, and the last words say so; badges, too. A model's claims need no handoff.
+#[test]
+fn a_quick_look_gives_no_verdicts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let told = |words: &[&str]| {
+        let output = segue(folder.path(), words);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let quick =
+        told(&["daniel-kojo-2009-multiflow", "fig6", "--points", "2", "--out", out.to_str().expect("UTF-8")]);
+    let (_, last) = quick.split_once("\nA quick look: ").expect("a warning");
+    let last = last.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(last.ends_with("rest on 2 of 200 handoff times, or on fewer seeds. These are no verdicts; --points 200 gives them."), "{last}");
+    assert!(quick.contains(": differs so far\n") && !quick.contains("differs\n"), "{quick}");
+    let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
+    assert!(
+        page.contains("A quick look: ")
+            && page.contains("<span class=\"verdict unjudged\">differs so far</span>")
+    );
+    assert!(
+        !page.contains("<span class=\"verdict differs\">")
+            && !page.contains("<span class=\"verdict holds\">")
+    );
+
+    let model = told(&["wu-2009-tcp-ho", "fig15", "--points", "2", "--out", out.to_str().expect("UTF-8")]);
+    assert!(
+        model.contains("claims: ") && !model.contains("quick look") && !model.contains("so far"),
+        "{model}"
+    );
+    let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
+    assert!(page.contains("<span class=\"verdict holds\">") && !page.contains("A quick look: "));
+}
+
+/// Verdicts fit a pipe's 80 columns, where a table of one line per claim does not.
+#[test]
+fn verdicts_fit_80_columns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = segue(folder.path(), &["daniel-kojo-2009-multiflow", "fig6", "--points", "2", "--check"]);
+    let told = text(&output.stdout);
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    assert!(
+        told.contains("\n  measured  [") && told.contains("A claim may expect several things: | stands"),
+        "{told}"
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.env("XDG_CACHE_HOME", folder.path()).env("COLUMNS", "300");
+    let words = ["reproduce", "daniel-kojo-2009-multiflow", "fig6", "--points", "2", "--check"];
+    let wide = text(&command.args(words).output().expect("segue starts").stdout);
+    assert!(
+        wide.starts_with(" CLAIM ") && wide.lines().next().is_some_and(|line| line.ends_with("MEASURED")),
+        "{wide}"
+    );
+}
+
 /// The other papers say what bench they had.
 #[test]
 fn no_other_bench_is_refused() {

@@ -48,19 +48,19 @@ fn examples_are_sweeps() {
     let folder = tempfile::tempdir().expect("a folder");
     let example = |name: &str| root().join("examples").join(name).display().to_string();
     let output = segue_in(folder.path(), &["sweep", &example("sweep-small.toml"), "--out", "small.parquet"]);
-    assert_eq!(text(&output.stdout), "small.parquet: 1440 handoffs\n", "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "small.parquet: 1440 rows\n", "{}", text(&output.stderr));
     assert_eq!(files(folder.path()), ["small.parquet"]);
     let reader = ParquetReader::open(&folder.path().join("small.parquet")).expect("a good file");
     let rows = |index| reader.row_group(index).expect("a row group").num_rows();
     assert_eq!((0..reader.row_groups()).map(rows).sum::<usize>(), 1440);
     let output = segue_in(folder.path(), &["sweep", &example("sweep-million.toml"), "--list"]);
     let lines = text(&output.stdout);
-    assert!(lines.ends_with("1036800 handoffs in 128 parts\n"), "{lines}{}", text(&output.stderr));
+    assert!(lines.ends_with("1036800 rows in 128 parts\n"), "{lines}{}", text(&output.stderr));
     // 16 schemes on that stack, 3 new links, 2 kinds, 200 handoff times.
-    assert!(lines.starts_with("1: egprs, 1 flow, ns2-sack1, seed 1: 19200 handoffs\n"), "{lines}");
+    assert!(lines.starts_with("1: egprs, 1 flow, ns2-sack1, seed 1: 19200 rows\n"), "{lines}");
     // 100 pairs, make-before-break and four outages, 4 numbers of flows, 20 handoff times, two schemes.
     let output = segue_in(folder.path(), &["sweep", &example("near-all.toml"), "--list"]);
-    assert!(text(&output.stdout).contains("\n80000 handoffs in "), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("\n80000 rows in "), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -86,8 +86,11 @@ fn threads_and_shards_do_not_change_a_byte() {
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
     let output = segue_in(folder.path(), &["merge", "m.parquet", "3.parquet", "1.parquet", "2.parquet"]);
-    assert_eq!(text(&output.stdout), "m.parquet: 360 handoffs from 3 shards\n", "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "m.parquet: 360 rows from 3 shards\n", "{}", text(&output.stderr));
     assert!(read("m.parquet") == whole);
+    let output = segue_in(folder.path(), &["sweep", "s.toml", "--shard", "19/19", "--out", "none.parquet"]);
+    let told = "none.parquet: 0 rows, as the sweep has 18 parts: fewer than shares\n";
+    assert_eq!(text(&output.stdout), told, "{}", text(&output.stderr));
 }
 
 /// Killed at any time, a sweep leaves parts and nothing else, and goes on from there.
@@ -120,7 +123,7 @@ fn a_killed_sweep_goes_on() {
     let left = kept();
     let output = segue_in(folder.path(), &["sweep", "s.toml", "--out", "out.parquet"]);
     let told = text(&output.stdout);
-    assert_eq!(told, format!("out.parquet: 360 handoffs, {left} of 18 parts from an earlier run\n"));
+    assert_eq!(told, format!("out.parquet: 360 rows, {left} of 18 parts from an earlier run\n"));
     assert!(std::fs::read(folder.path().join("out.parquet")).expect("a file") == whole);
     assert_eq!(files(folder.path()), ["out.parquet", "s.toml", "whole.parquet"]);
 }
@@ -153,7 +156,7 @@ fn a_full_disk_keeps_the_parts() {
     assert!(parts >= 2, "{parts}");
     assert_eq!(
         read("second"),
-        format!("disk/out.parquet: 360 handoffs, {parts} of 18 parts from an earlier run\n")
+        format!("disk/out.parquet: 360 rows, {parts} of 18 parts from an earlier run\n")
     );
     assert!(std::fs::read(folder.path().join("out.parquet")).expect("a file") == whole);
 }

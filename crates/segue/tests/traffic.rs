@@ -164,7 +164,7 @@ fn several_handoffs_have_a_part_each() {
     assert_eq!(rows(&stdout(&segue(here, &["run", "s.toml", "--json", "-"]))), all);
     let told = stdout(&segue(here, &["sweep", "s.toml", "--out", "s.parquet"]));
     // Two times, two schemes, three handoffs.
-    assert!(told.contains("12 handoffs"), "{told}");
+    assert!(told.contains("12 rows"), "{told}");
 }
 
 /// Schemes of the mobile and of routers run beside traffic other than downloads.

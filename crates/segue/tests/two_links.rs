@@ -47,7 +47,7 @@ fn everything_that_takes_or_shows_a_result_knows_them() {
     std::fs::write(here.join("many.toml"), format!("{words}{kinds}overlap = ['300ms', '1s']\n")).unwrap();
     let told = segue(here, &["sweep", "many.toml", "--out", "many.parquet"]);
     // Two overlaps, three kinds, four times, two seeds, two schemes.
-    assert!(stdout(&told).contains("96 handoffs"), "{}", stdout(&told));
+    assert!(stdout(&told).contains("96 rows"), "{}", stdout(&told));
 
     let how = ["--at", "3s", "--report", "page.html", "--kind", "soft,ping-pong"];
     let table = stdout(&segue(here, &[&LINKS[..], &how].concat()));

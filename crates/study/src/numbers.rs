@@ -34,8 +34,11 @@ pub fn kilobytes(bytes: Option<f64>) -> String {
     })
 }
 
-/// A window in packets, at most two decimals.
+/// A window in packets, at most two decimals. An ssthresh from half of all values on limits nothing.
 pub fn packets(window: u32) -> String {
+    if window > u32::MAX / 2 {
+        return "no limit".into();
+    }
     let text = format!("{:.2}", f64::from(window) / 256.0);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
@@ -52,6 +55,8 @@ mod tests {
         );
         assert_eq!([count(0.0), count(0.005), count(1234.5)], ["0", "0.01", "1234"]);
         assert_eq!([ratio(Some(1.005)), ratio(None)], ["1.00", "inf"]);
+        assert_eq!([0, 128, 2560, 1 << 30].map(packets), ["0", "0.5", "10", "4194304"]);
+        assert_eq!([1 << 31, u32::MAX].map(packets), ["no limit"; 2]);
         let bytes = [Some(0.0), Some(1448.0), Some(99_950.0), None].map(kilobytes);
         assert_eq!(bytes, ["0.0", "1.4", "100", "-"]);
     }

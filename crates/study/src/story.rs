@@ -8,7 +8,7 @@ use crate::tcp_rules::{
     cited, fast_retransmit_in_words, fast_retransmit_rule, recovery_end_rule, timeout_end_rule, timeout_rule,
 };
 use segue_handoff::{Act, Decision, Occasion, Scheme};
-use segue_tcp::StackProfile;
+use segue_tcp::{StackProfile, Window256};
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, LossCause, SenderState, Side, What};
@@ -132,6 +132,8 @@ struct Teller<'a> {
     /// Each flow's dupthresh, and its sender's state once it is known.
     dupthresh: Vec<u32>,
     states: Vec<Option<SenderState>>,
+    /// Each flow's last notice: when, and the cwnd and ssthresh that it asked for.
+    noticed: Vec<Option<(Nanos, Option<Window256>, Option<Window256>)>>,
     /// The mobile has closed its window.
     closed: bool,
     heard_over_new: bool,
@@ -158,6 +160,7 @@ impl<'a> Teller<'a> {
             completed: false,
             dupthresh: vec![experiment.stack.dupthresh; experiment.flows],
             states: vec![None; experiment.flows],
+            noticed: vec![None; experiment.flows],
             closed: false,
             heard_over_new: false,
             last_sent: None,
@@ -223,6 +226,10 @@ impl<'a> Teller<'a> {
             What::Decided { flow, decision } => {
                 if let Some(threshold) = decision.advice.dupthresh {
                     self.dupthresh[usize::from(*flow)] = threshold;
+                }
+                if matches!(decision.occasion, Occasion::Notice(_)) {
+                    let asked = (at, decision.advice.cwnd, decision.advice.ssthresh);
+                    self.noticed[usize::from(*flow)] = Some(asked);
                 }
                 self.decision(at, *flow, decision);
             }
@@ -309,6 +316,9 @@ impl<'a> Teller<'a> {
 
     fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState) {
         let stack = self.stack();
+        if now.undos > before.undos {
+            self.undone(at, flow, before, now);
+        }
         if before.in_rto_recovery && !now.in_rto_recovery {
             let text = format!("RTO recovery is over: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some(timeout_end_rule(stack).into()));
@@ -317,6 +327,32 @@ impl<'a> Teller<'a> {
             let text = format!("fast recovery is over: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some(cited(recovery_end_rule(stack), stack)));
         }
+    }
+
+    /// A kernel has taken back a cut; a notice may have come in the same instant, before it.
+    fn undone(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState) {
+        let asked = self.noticed[usize::from(flow)].filter(|asked| asked.0 == at);
+        let (granted, asked_ssthresh) = asked.map_or((None, None), |(_, cwnd, ssthresh)| (cwnd, ssthresh));
+        let (cwnd, ssthresh) = (granted.unwrap_or(before.cwnd), asked_ssthresh.unwrap_or(before.ssthresh));
+        let mut text = match before.in_rto_recovery {
+            true => "the kernel takes back the timeout (undo): no packet counts as lost any more".to_string(),
+            false => "the kernel takes back the cut of its window (undo)".to_string(),
+        };
+        for (name, old, new) in [("cwnd", cwnd, now.cwnd), ("ssthresh", ssthresh, now.ssthresh)] {
+            if old != new {
+                text.push_str(&format!(", {name} {} to {}", packets(old), packets(new)));
+            }
+        }
+        let under_way = before.snd_max.saturating_sub(now.snd_una);
+        if let Some(granted) = granted.filter(|&granted| granted.saturating_add(256 * under_way) == now.cwnd)
+        {
+            text.push_str(&format!(": the {} of the notice beside {under_way} under way", packets(granted)));
+        }
+        let rule = match before.in_rto_recovery {
+            true => "RFC 5682; tcp_undo_cwnd_reduction",
+            false => "tcp_undo_cwnd_reduction",
+        };
+        self.say(at, Some(flow), text, Some(rule.into()));
     }
 
     fn decision(&mut self, at: Nanos, flow: u16, decision: &Decision) {

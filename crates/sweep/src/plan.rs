@@ -83,10 +83,10 @@ impl Plan {
         self.part(part).0.handoffs()
     }
 
-    /// A part in words: `wlan, 4 flows, ns2-sack1, seed 1: 4800 handoffs`.
+    /// A part in words: `wlan, 4 flows, ns2-sack1, seed 1: 4800 rows`.
     pub fn describe(&self, part: usize) -> String {
         let (warm_up, seed) = self.part(part);
-        format!("{warm_up}, seed {seed}: {} handoffs", warm_up.handoffs())
+        format!("{warm_up}, seed {seed}: {} rows", warm_up.handoffs())
     }
 
     /// How long a part takes, in no unit: for the order in which parts are begun.

@@ -103,6 +103,14 @@ impl<A: Advisor> AnySender<A> {
         each!(self, tcp => tcp.profile())
     }
 
+    /// Cuts that a kernel has taken back (`tcp_undo_cwnd_reduction`); none by a profile's rules.
+    pub fn undos(&self) -> u32 {
+        match self {
+            Self::Rules(_) => 0,
+            Self::Linux(tcp) => tcp.tally().undos,
+        }
+    }
+
     forward_mut! {
         fn carry_on_syn(&mut self, option: CarriedOption);
         fn open(&mut self, packets: u32);

@@ -43,6 +43,8 @@ pub struct SenderState {
     pub in_fast_recovery: bool,
     /// In RTO recovery.
     pub in_rto_recovery: bool,
+    /// Cuts that a kernel has taken back so far.
+    pub undos: u32,
 }
 
 impl SenderState {
@@ -64,6 +66,7 @@ impl SenderState {
             timer: sender.deadline(),
             in_fast_recovery: view.in_fast_recovery,
             in_rto_recovery: view.in_rto_recovery,
+            undos: sender.undos(),
         }
     }
 }

@@ -226,6 +226,14 @@ impl LinkNames {
             if link.starts_with("trace:") {
                 return Err(wrong(false, "a trace has no name; expected RATE/DELAY or a preset, and words"));
             }
+            let base = link.split(',').next().unwrap_or_default().trim();
+            let is_base = |(own, _): &(String, String)| own.eq_ignore_ascii_case(base);
+            if links.iter().chain(&self.own).any(is_base) {
+                return Err(wrong(
+                    false,
+                    "stands for a name of your own; expected RATE/DELAY or a preset, and words",
+                ));
+            }
             AccessLink::parse_in(link, Path::new(""), self).map_err(|problem| NamingError {
                 index,
                 of_name: false,

@@ -95,6 +95,23 @@ fn names_are_of_their_value() {
     assert_eq!(parse("boat", &twice).expect("a link").down.mean_rate(), 2_000_000);
 }
 
+/// The order of names has no meaning, so that none may stand on another.
+#[test]
+fn names_do_not_stand_for_names() {
+    let own =
+        [("home", "4mbit/10ms"), ("cafe", "Home,loss=1%")].map(|(name, link)| (name.into(), link.into()));
+    for own in [own.to_vec(), own.iter().rev().cloned().collect()] {
+        let error = LinkNames::of(own.clone()).expect_err("a name of a name");
+        assert_eq!((own[error.index].0.as_str(), error.of_name), ("cafe", false));
+        assert!(
+            error
+                .problem
+                .to_string()
+                .contains("stands for a name of your own; expected RATE/DELAY or a preset")
+        );
+    }
+}
+
 #[test]
 fn all_presets_can_be_read() {
     for preset in &TODAY {

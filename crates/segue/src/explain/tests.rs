@@ -1,4 +1,4 @@
-//! Whatever has a name is explained.
+//! All that has a name is explained.
 
 use super::markdown::flowing;
 use super::schemes::page_of;

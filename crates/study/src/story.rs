@@ -8,7 +8,7 @@ use crate::tcp_rules::{
     cited, fast_retransmit_in_words, fast_retransmit_rule, recovery_end_rule, timeout_end_rule, timeout_rule,
 };
 use segue_handoff::{Act, Decision, Occasion, Scheme};
-use segue_tcp::{StackProfile, Window256};
+use segue_tcp::{Advice, StackProfile, Window256};
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, LossCause, SenderState, Side, What};
@@ -122,6 +122,14 @@ fn is_told_nothing(scheme: &str) -> bool {
     })
 }
 
+/// A notice, and the windows that its answer asked for.
+#[derive(Clone, Copy)]
+struct Noticed {
+    at: Nanos,
+    cwnd: Option<Window256>,
+    ssthresh: Option<Window256>,
+}
+
 /// A story so far.
 struct Teller<'a> {
     told: &'a SchemeTrace,
@@ -132,8 +140,8 @@ struct Teller<'a> {
     /// Each flow's dupthresh, and its sender's state once it is known.
     dupthresh: Vec<u32>,
     states: Vec<Option<SenderState>>,
-    /// Each flow's last notice: when, and the cwnd and ssthresh that it asked for.
-    noticed: Vec<Option<(Nanos, Option<Window256>, Option<Window256>)>>,
+    /// Each flow's last notice.
+    noticed: Vec<Option<Noticed>>,
     /// The mobile has closed its window.
     closed: bool,
     heard_over_new: bool,
@@ -228,8 +236,8 @@ impl<'a> Teller<'a> {
                     self.dupthresh[usize::from(*flow)] = threshold;
                 }
                 if matches!(decision.occasion, Occasion::Notice(_)) {
-                    let asked = (at, decision.advice.cwnd, decision.advice.ssthresh);
-                    self.noticed[usize::from(*flow)] = Some(asked);
+                    let Advice { cwnd, ssthresh, .. } = decision.advice;
+                    self.noticed[usize::from(*flow)] = Some(Noticed { at, cwnd, ssthresh });
                 }
                 self.decision(at, *flow, decision);
             }
@@ -331,9 +339,10 @@ impl<'a> Teller<'a> {
 
     /// A kernel has taken back a cut; a notice may have come in the same instant, before it.
     fn undone(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState) {
-        let asked = self.noticed[usize::from(flow)].filter(|asked| asked.0 == at);
-        let (granted, asked_ssthresh) = asked.map_or((None, None), |(_, cwnd, ssthresh)| (cwnd, ssthresh));
-        let (cwnd, ssthresh) = (granted.unwrap_or(before.cwnd), asked_ssthresh.unwrap_or(before.ssthresh));
+        let asked = self.noticed[usize::from(flow)].filter(|asked| asked.at == at);
+        let granted = asked.and_then(|asked| asked.cwnd);
+        let cwnd = granted.unwrap_or(before.cwnd);
+        let ssthresh = asked.and_then(|asked| asked.ssthresh).unwrap_or(before.ssthresh);
         let mut text = match before.in_rto_recovery {
             true => "the kernel takes back the timeout (undo): no packet counts as lost any more".to_string(),
             false => "the kernel takes back the cut of its window (undo)".to_string(),

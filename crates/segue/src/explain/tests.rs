@@ -1,4 +1,4 @@
-//! All that has a name is explained.
+//! Every name is explained, and lines fit.
 
 use super::markdown::flowing;
 use super::schemes::page_of;

@@ -211,7 +211,7 @@ fn a_story_tells_of_an_undo() {
         "RTO recovery is over: FlightSize 32, cwnd 32, ssthresh 18",
         "the kernel has given back the ssthresh of the old path",
     ];
-    assert!(parts.map(|part| place(part)).is_sorted(), "{told}");
+    assert!(parts.map(&place).is_sorted(), "{told}");
     // Nobody has told regular TCP anything.
     let (sack, _) = told.split_at(place(parts[0]));
     assert!(

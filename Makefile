@@ -29,7 +29,7 @@ DESTDIR :=
 PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 
-.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference packetdrill book lint additions man completions install uninstall static deb release units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference packetdrill book lint style additions man completions install uninstall static deb release units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
@@ -124,8 +124,13 @@ book:
 	$(BUILD)
 	scripts/book
 
-lint:
+lint: style
 	@scripts/setup --check $(NEED_ALL)
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p segue --no-default-features --locked -- -D warnings
+
+# All of it but clippy.
+style:
 	@scripts/setup --check lint
 	# rustfmt does not see modules that a macro declares.
 	$(CARGO) fmt --all --check -- crates/tcp/src/congestion/*.rs
@@ -133,8 +138,6 @@ lint:
 	scripts/architecture --check
 	scripts/includes
 	scripts/prose
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy -p segue --no-default-features --locked -- -D warnings
 
 # The additions of CONTRIBUTING, tried out.
 additions:

@@ -27,7 +27,7 @@ pub use live::{lab_drive_json, live_csv, live_json};
 pub use origin::{DirectionRecord, LinkRecord, Origin, Provenance, digest};
 pub use qlog::qlog;
 pub use question::{Drives, Handoffs, Lab, Question, QuestionError};
-pub use segue_output::{Draft, Output, OutputError, folder_of, in_words};
+pub use segue_output::{Draft, Output, OutputError, folder_of, in_words, try_folder};
 pub use trace_lines::{LineEvent, PacketLine, line, trace_lines};
 pub use xplot::xplot;
 

@@ -165,6 +165,18 @@ fn resolve(path: &Path) -> PathBuf {
     path.file_name().map_or_else(|| path.to_path_buf(), |name| folder.join(name))
 }
 
+/// Tells whether a folder is there or can be made, and leaves behind none that was not there.
+pub fn try_folder(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> =
+        folder.ancestors().take_while(|folder| *folder != Path::new("") && !folder.exists()).collect();
+    std::fs::create_dir_all(folder)?;
+    // The deepest first. One in which another program has put a file meanwhile stays.
+    missing.into_iter().try_for_each(std::fs::remove_dir).or_else(|error| match error.kind() {
+        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
+}
+
 /// The folder of a file.
 pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
@@ -270,6 +282,20 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole\n");
         drop(Output::open(path.to_str().unwrap()).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_folder_that_is_tried_is_not_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (there, deep) = (folder.path().join("there"), folder.path().join("new/deep"));
+        std::fs::create_dir(&there).unwrap();
+        for tried in [&there, &deep] {
+            try_folder(tried).unwrap();
+        }
+        assert_eq!((there.exists(), folder.path().join("new").exists()), (true, false));
+        std::fs::write(folder.path().join("new"), "a file").unwrap();
+        assert!(try_folder(&deep).is_err());
+        assert_eq!(std::fs::read(folder.path().join("new")).unwrap(), b"a file");
     }
 
     /// Words about a result never stand beside another: they go with the old one, or the old one stays with them.

@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
 use segue_console::{WHOLE, lines, plain_table};
-use segue_export::{OF_FOLDER, Origin, Output, folder_metadata};
+use segue_export::{OF_FOLDER, Origin, Output, folder_metadata, try_folder};
 use segue_gallery::figures::figure;
 use segue_gallery::page::{Exhibit, Making, gallery_pages};
 use segue_gallery::{buffers_csv, claims_json, figure_csv};
@@ -118,7 +118,8 @@ pub fn judge<'a>(
         )));
     }
     if !args.check {
-        std::fs::create_dir_all(&args.out).map_err(|error| {
+        // Made only with what is in it, so that an interrupted command leaves none behind.
+        try_folder(Path::new(&args.out)).map_err(|error| {
             Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))
         })?;
     }

@@ -86,8 +86,11 @@ fn stack_around(around: Around) -> Option<StackProfile> {
 /// needs Linux 6.15.
 pub const KERNEL: &str = "linux-6.18";
 
+/// As on the laboratory's devices, which take bursts.
 fn kernel(control: CcName) -> Option<StackProfile> {
-    StackProfile::named(KERNEL)?.with_control(control)
+    let mut stack = StackProfile::named(KERNEL)?.with_control(control)?;
+    stack.kernel.as_mut()?.bursts = true;
+    Some(stack)
 }
 
 /// A checked plan.

@@ -3,7 +3,7 @@
 use crate::ack::ack_of;
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::{LINUX_6_12, LINUX_6_12_BBR};
-use segue_tcp::{Advice, Nanos, StackProfile};
+use segue_tcp::{Advice, Nanos, SackList, Segment, StackProfile};
 
 const MS: Nanos = 1_000_000;
 const RTT: Nanos = 50 * MS;
@@ -92,4 +92,58 @@ fn a_burst_that_waits_for_the_receiver_does_not_open_cwnd() {
         assert!(standing[0] > WINDOW, "{bursts}: {after_round:?}");
         assert!(standing.iter().all(|&cwnd| cwnd == standing[0]), "{bursts}: {after_round:?}");
     }
+}
+
+/// An ACK of all before `ack`, with a SACK block.
+fn sack_of(ack: u32, block: (u32, u32)) -> Segment {
+    let mut sack = SackList::default();
+    sack.push(block.0, block.1);
+    Segment { sack, syn: false, ..ack_of(ack, 1_000, None) }
+}
+
+/// Instants from `from` to `to` at which packets leave, and the packets: number, and whether it was sent before.
+fn script(sender: &mut LinuxSender<()>, from: Nanos, to: Nanos) -> Vec<(Nanos, Vec<(u32, bool)>)> {
+    let mut left = Vec::new();
+    let mut now = from;
+    loop {
+        let packets: Vec<_> = std::iter::from_fn(|| sender.poll_transmit(now))
+            .filter(|sent| sent.segment.payload > 0)
+            .map(|sent| (sent.segment.seq, sent.retransmission))
+            .collect();
+        if !packets.is_empty() {
+            left.push((now, packets));
+        }
+        match sender.deadline().filter(|&next| next < to) {
+            Some(next) => now = next,
+            None => return left,
+        }
+        sender.on_timer(now);
+    }
+}
+
+/// Bursts after an ACK of nothing new whose SACK block begins at `from` and ends with the initial window.
+fn after_losses(from: u32, bursts: bool) -> Vec<Vec<(u32, bool)>> {
+    let mut sender = sender(&LINUX_6_12_BBR, bursts);
+    sender.on_segment(2 * RTT, &sack_of(1, (from, 11)));
+    script(&mut sender, 2 * RTT, 3 * RTT).into_iter().map(|(_, packets)| packets).collect()
+}
+
+/// `tcp_xmit_retransmit_queue`: packets that left as one leave again as one.
+#[test]
+fn lost_bursts_leave_again_as_they_left() {
+    let again = |packets: &[u32]| packets.iter().map(|&seq| (seq, true)).collect::<Vec<_>>();
+    let new = |packets: &[u32]| packets.iter().map(|&seq| (seq, false)).collect::<Vec<_>>();
+    assert_eq!(after_losses(5, true), [again(&[1, 2]), again(&[3, 4]), new(&[11, 12])]);
+    // A SACK block cuts a burst.
+    assert_eq!(after_losses(4, true), [again(&[1, 2]), again(&[3]), new(&[11, 12]), new(&[13, 14])]);
+    assert_eq!(after_losses(5, false)[..4], [again(&[1]), again(&[2]), again(&[3]), again(&[4])]);
+}
+
+/// `tcp_retransmit_timer` sends one packet of its burst. The other one is sent when that is acknowledged.
+#[test]
+fn a_timeout_sends_one_packet() {
+    let mut sender = sender(&LINUX_6_12, true);
+    let left = script(&mut sender, RTT, RTT + 600 * MS);
+    let sizes: Vec<_> = left.iter().map(|(_, packets)| &packets[..]).collect();
+    assert_eq!(sizes, [&[(11, false)][..], &[(1, true)]]);
 }

@@ -151,6 +151,7 @@ impl Bench {
             hz: HZ,
             seed,
             phase: 0,
+            bursts: scenario.bursts,
             ..profile.kernel.expect("a kernel")
         };
         let mut bench = Self {

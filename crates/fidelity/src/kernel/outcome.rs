@@ -84,7 +84,7 @@ pub fn write(table: &Path, handoffs: &[Handoff]) -> Result<(), Error> {
         |value: f64, none: &str| if value.is_finite() { format!("{value:.6}") } else { none.to_string() };
     let count = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
     for Handoff { scenario, kernel } in handoffs {
-        let Scenario { old, new, control, flows, outage, at, jitter: _ } = scenario;
+        let Scenario { old, new, control, flows, outage, at, jitter: _, bursts: _ } = scenario;
         let kind = if outage.is_some() { "bbm" } else { "mbb" };
         out.write_record([
             control.name().to_string(),
@@ -124,6 +124,7 @@ fn handoff(row: &Row) -> Result<Handoff, Error> {
         outage: if row.text("kind")? == "bbm" { Some(ns("disc_s")?) } else { None },
         at: ns("T")?,
         jitter: 0,
+        bursts: false,
     };
     // Counters were not read of a run that was given up.
     let count = |column| if row.text(column)?.is_empty() { Ok(f64::NAN) } else { row.value(column) };

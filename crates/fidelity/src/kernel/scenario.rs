@@ -43,6 +43,8 @@ pub struct Scenario {
     pub at: Nanos,
     /// The delay of each packet on an access chain is longer or shorter by up to so much, ns.
     pub jitter: Nanos,
+    /// The sender's device takes bursts of packets.
+    pub bursts: bool,
 }
 
 impl Scenario {
@@ -54,11 +56,15 @@ impl Scenario {
     /// Reads what [`Display`](fmt::Display) prints.
     pub fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let (words, jitter) = words.split_at_checked(11)?;
+        let (words, more) = words.split_at_checked(11)?;
         let [old_kbps, old_ms, old_queue, new_kbps, new_ms, new_queue, control, flows, kind, outage, at] =
             words[..]
         else {
             return None;
+        };
+        let (jitter, bursts) = match more {
+            [jitter @ .., "bursts"] => (jitter, true),
+            jitter => (jitter, false),
         };
         let jitter = match jitter {
             [] => 0,
@@ -81,20 +87,24 @@ impl Scenario {
             },
             at: ns(at)?,
             jitter,
+            bursts,
         })
     }
 }
 
 /// As the heads of the reference's files: chains with queues, control, flows, kind, outage and T in s. The jitter in us
-/// follows, if there is any.
+/// and `bursts` follow, if there are any.
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { old, new, control, flows, outage, at, jitter } = self;
+        let Self { old, new, control, flows, outage, at, jitter, bursts } = self;
         let kind = if outage.is_some() { "bbm" } else { "mbb" };
         let s = |ns: Nanos| (ns / MS) as f64 / 1e3;
         write!(f, "{} {} {} {} {} {}", old.kbps, old.ms, old.queue, new.kbps, new.ms, new.queue)?;
         write!(f, " {} {flows} {kind} {} {}", control.name(), s(outage.unwrap_or(0)), s(*at))?;
-        if *jitter > 0 { write!(f, " {}", jitter / US) } else { Ok(()) }
+        if *jitter > 0 {
+            write!(f, " {}", jitter / US)?;
+        }
+        if *bursts { write!(f, " bursts") } else { Ok(()) }
     }
 }
 
@@ -111,7 +121,12 @@ mod tests {
         assert_eq!(Scenario::parse("6400 9 10 1600 75 20 cubic 4 mmb 0 8.9"), None);
         let with_jitter = format!("{line} 200");
         let scenario = Scenario::parse(&with_jitter).unwrap();
-        assert_eq!((scenario.jitter, scenario.to_string()), (200 * US, with_jitter));
+        assert_eq!((scenario.jitter, scenario.to_string()), (200 * US, with_jitter.clone()));
+        for line in [format!("{line} bursts"), format!("{with_jitter} bursts")] {
+            let scenario = Scenario::parse(&line).unwrap();
+            assert_eq!((scenario.bursts, scenario.to_string()), (true, line));
+        }
+        assert_eq!(Scenario::parse(&format!("{line} bursts 200")), None);
     }
 
     /// The queues of the reference's eight pairs.

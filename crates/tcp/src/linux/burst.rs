@@ -1,10 +1,11 @@
 //! Bursts: packets that TCP hands over as one, and that leave together (TSO, or GSO in software).
 //!
-//! Source: net/ipv4/tcp_output.c (`tcp_tso_autosize`, `tcp_tso_segs`, `tcp_cwnd_test`, `tcp_tso_should_defer`). Where
-//! a device takes one segment at a time (`gso_max_segs` 1), as on the reference's bench, each packet is its own burst.
-//! Left out: bursts of retransmissions.
+//! Source: net/ipv4/tcp_output.c (`tcp_tso_autosize`, `tcp_tso_segs`, `tcp_cwnd_test`, `tcp_tso_should_defer`,
+//! `tcp_xmit_retransmit_queue`, `__tcp_retransmit_skb`). Where a device takes one segment at a time (`gso_max_segs` 1),
+//! as on the reference's bench, each packet is its own burst.
 
 use super::cc::CongestionOps;
+use super::transmit::Push;
 use super::{CaState, LinuxSender};
 use crate::Nanos;
 use crate::advice::Advisor;
@@ -46,8 +47,9 @@ impl<A: Advisor> LinuxSender<A> {
         ((bytes / u64::from(sk.mss_cache)) as u32).max(least)
     }
 
-    /// The next burst of new data, of `most` packets, where cwnd has room: half a window at most (`tcp_cwnd_test`).
-    pub(super) fn burst(&self, most: u32) -> Burst {
+    /// The next burst of new data, of `most` packets, where cwnd has room: half a window at most (`tcp_cwnd_test`). A
+    /// probe does not wait.
+    pub(super) fn burst(&self, most: u32, push: Push) -> Burst {
         if most == 1 {
             return Burst::Leaves(1);
         }
@@ -56,10 +58,21 @@ impl<A: Advisor> LinuxSender<A> {
         let receiver = self.wnd_end() - sk.snd_nxt;
         let room = sk.snd_cwnd.saturating_sub(sk.packets_in_flight());
         let segments = room.min((sk.snd_cwnd / 2).max(1)).min(most).min(waiting).max(1);
-        if waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
+        if push == Push::All && waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
             return Burst::Waits { for_cwnd: room < receiver };
         }
         Burst::Leaves(segments.min(receiver))
+    }
+
+    /// Packets, at most `most`, that leave again as one from the lost one `seq` on. They left with it before, and cwnd
+    /// and the receiver have room for them.
+    pub(super) fn burst_again(&self, seq: u32, most: u32) -> u32 {
+        if most == 1 {
+            return 1;
+        }
+        let room = self.sk.snd_cwnd.saturating_sub(self.sk.packets_in_flight());
+        let receiver = self.wnd_end().saturating_sub(seq);
+        (self.queue.burst_end(seq) - seq).min(most).min(room).min(receiver).max(1)
     }
 
     /// Whether the next ACK, which is near, will make room for a longer burst than `limit` (`tcp_tso_should_defer`).

@@ -26,6 +26,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.min(self.sk.tcp_clock_cache);
         if again {
             self.total_retrans += 1;
+            self.queue.bind(seq, seq + 1);
             self.transmit(seq, true);
             let packet = self.queue.get_mut(seq);
             let first = !packet.has(RETRANS);

@@ -20,10 +20,11 @@ impl<A: Advisor> LinuxSender<A> {
         } else if !self.sack_ok {
             self.sk.sacked_out = 0;
         }
+        let behind_head = if self.queue.is_empty() { head } else { self.queue.burst_end(head) };
         for seq in head..self.queue.end() {
             if reneged {
                 self.queue.get_mut(seq).flags &= !SACKED;
-            } else if seq != head && self.rack_timeout(self.queue.get(seq).sent_us(), 0) > 0 {
+            } else if seq >= behind_head && self.rack_timeout(self.queue.get(seq).sent_us(), 0) > 0 {
                 continue; // sent a moment ago
             }
             self.mark_lost(seq);

@@ -46,6 +46,7 @@ impl<A: Advisor> LinuxSender<A> {
         };
         let head = self.queue.head();
         if enough && !self.queue.get(head).has(LOST) {
+            self.queue.cut(head + 1);
             self.mark_lost(head);
         }
     }

@@ -24,6 +24,8 @@ const MERGED: u8 = 64;
 const TAG_BITS: u8 = SACKED | RETRANS | LOST;
 /// In the list by time of transmission.
 const LISTED: u8 = 16;
+/// Sent in one buffer with the packet before it (TSO).
+const BURST: u8 = 128;
 
 /// No packet.
 const NONE: u32 = u32::MAX;
@@ -174,6 +176,32 @@ impl Queue {
         if self.buffer_packets(seq) > 1 {
             self.split(seq, seq + 1);
         }
+    }
+
+    /// Packets `first..end` have just left in one buffer, which is theirs alone.
+    pub fn bind(&mut self, first: u32, end: u32) {
+        for seq in first + 1..end {
+            self.get_mut(seq).flags |= BURST;
+        }
+        self.cut(first);
+        self.cut(end);
+    }
+
+    /// A buffer that was sent begins with packet `seq` (`tcp_fragment`).
+    pub fn cut(&mut self, seq: u32) {
+        if (self.head..self.end).contains(&seq) {
+            self.get_mut(seq).flags &= !BURST;
+        }
+    }
+
+    /// One beyond the last packet of the buffer in which `first` was sent, which begins it. A SACK block that ends
+    /// within a buffer cuts it (`tcp_match_skb_to_sack`).
+    pub fn burst_end(&self, first: u32) -> u32 {
+        let mut end = first + 1;
+        while end < self.end && self.get(end).flags & (BURST | SACKED) == BURST {
+            end += 1;
+        }
+        end
     }
 
     /// Every packet has a buffer of its own again: the receiver has dropped what it had SACKed.

@@ -235,7 +235,7 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         if self.sk.snd_nxt < self.wnd_end() {
-            self.write_xmit(Push::Probe);
+            self.write_xmit(Push::One);
         } else {
             self.send_window_probe();
         }

@@ -63,7 +63,7 @@ impl<A: Advisor> LinuxSender<A> {
         let Some(last) = self.queue.end().checked_sub(1).filter(|_| !self.queue.is_empty()) else {
             return false;
         };
-        if !self.retransmit_packet(last) {
+        if !self.retransmit_packets(last, 1) {
             return false;
         }
         self.tlp.retrans = true;

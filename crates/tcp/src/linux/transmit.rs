@@ -33,8 +33,10 @@ const WRITES_AND_SEGMENTS: u32 = 4096;
 pub enum Push {
     /// As much as the windows allow.
     All,
-    /// One packet, whatever cwnd says.
+    /// One burst, and one packet whatever cwnd says.
     Probe,
+    /// One packet, whatever cwnd says.
+    One,
 }
 
 /// Use of cwnd since the application or cwnd last held the sender back.
@@ -146,7 +148,7 @@ impl<A: Advisor> LinuxSender<A> {
         let mut sent = 0;
         let mut deferred_for_cwnd = false;
         self.ask_before_sending();
-        let most = if push == Push::All { self.burst_limit() } else { 1 };
+        let most = if push == Push::One { 1 } else { self.burst_limit() };
         while self.sk.snd_nxt < self.written.end {
             if self.is_held_by_pacing() {
                 break;
@@ -155,7 +157,7 @@ impl<A: Advisor> LinuxSender<A> {
             if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() {
                 break;
             }
-            let segments = match self.burst(most) {
+            let segments = match self.burst(most, push) {
                 Burst::Leaves(segments) => segments,
                 Burst::Waits { for_cwnd } => {
                     deferred_for_cwnd = for_cwnd;
@@ -167,7 +169,7 @@ impl<A: Advisor> LinuxSender<A> {
             }
             self.transmit_burst(segments);
             sent += segments;
-            if push == Push::Probe {
+            if push != Push::All {
                 break;
             }
         }
@@ -179,7 +181,7 @@ impl<A: Advisor> LinuxSender<A> {
             if self.sk.in_cwnd_reduction() {
                 self.prr.out += sent;
             }
-            if push != Push::Probe {
+            if push == Push::All {
                 self.schedule_loss_probe(false);
             }
         }
@@ -200,15 +202,12 @@ impl<A: Advisor> LinuxSender<A> {
             self.sk.snd_nxt += 1;
             self.sk.packets_out += 1;
         }
+        if segments > 1 {
+            self.queue.bind(self.sk.snd_nxt - segments, self.sk.snd_nxt);
+        }
         if prior == 0 || self.xmit.pending == Pending::LossProbe {
             self.rearm_rto();
         }
-    }
-
-    /// Puts a packet on the wire (`__tcp_transmit_skb`).
-    pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
-        let sent_ns = self.pace(seq, 1);
-        self.put_on_wire(seq, sent_ns, retransmission);
     }
 
     /// The time stamp of a burst from packet `seq` on, and when the next may leave (`tcp_update_skb_after_send`).
@@ -258,32 +257,54 @@ impl<A: Advisor> LinuxSender<A> {
         self.out.push_back(Out { seq, copy, stamp, push, ecn, kind: OutKind::Data { retransmission } });
     }
 
-    /// `__tcp_retransmit_skb`; false if the receiver has no room for it.
-    pub(super) fn retransmit_packet(&mut self, seq: u32) -> bool {
+    /// Puts a packet on the wire (`__tcp_transmit_skb`).
+    pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
+        let sent_ns = self.pace(seq, 1);
+        self.put_on_wire(seq, sent_ns, retransmission);
+    }
+
+    /// `__tcp_retransmit_skb` of so many packets; false if the receiver has no room for it.
+    pub(super) fn retransmit_packets(&mut self, seq: u32, segments: u32) -> bool {
         if seq >= self.wnd_end() && seq != self.sk.snd_una {
             return false;
         }
-        self.total_retrans += 1;
-        self.leave_old_path(seq);
-        self.queue.isolate(seq);
-        self.transmit(seq, true);
-        self.queue.get_mut(seq).flags |= EVER_RETRANS;
+        let burst = seq..seq + segments;
+        self.total_retrans += segments;
+        for seq in burst.clone() {
+            self.leave_old_path(seq);
+            self.queue.isolate(seq);
+        }
+        if self.bursts {
+            self.queue.bind(burst.start, burst.end);
+        }
+        let sent_ns = self.pace(seq, segments);
+        for seq in burst {
+            self.put_on_wire(seq, sent_ns, true);
+            self.queue.get_mut(seq).flags |= EVER_RETRANS;
+        }
         true
     }
 
-    /// `tcp_retransmit_skb`.
+    /// `tcp_retransmit_skb` of one packet.
     pub(super) fn retransmit(&mut self, seq: u32) -> bool {
-        let sent = self.retransmit_packet(seq);
+        self.retransmit_burst(seq, 1)
+    }
+
+    /// `tcp_retransmit_skb`.
+    fn retransmit_burst(&mut self, seq: u32, segments: u32) -> bool {
+        let sent = self.retransmit_packets(seq, segments);
         if sent {
-            // After an undo the timer may find the head under way again, and counts it twice: "retrans_out leaked".
-            self.leaked += u32::from(self.queue.get(seq).has(RETRANS));
-            self.queue.get_mut(seq).flags |= ANY_RETRANS;
-            self.sk.retrans_out += 1;
+            for seq in seq..seq + segments {
+                // After an undo the timer may find the head under way again, and counts it twice: "retrans_out leaked".
+                self.leaked += u32::from(self.queue.get(seq).has(RETRANS));
+                self.queue.get_mut(seq).flags |= ANY_RETRANS;
+            }
+            self.sk.retrans_out += segments;
         }
         if self.undo.retrans_stamp == 0 {
             self.undo.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
         }
-        self.undo.retrans = self.undo.retrans.max(0) + 1;
+        self.undo.retrans = self.undo.retrans.max(0) + segments as i32;
         sent
     }
 
@@ -293,6 +314,7 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         self.ask_before_sending();
+        let most = self.burst_limit();
         let head = self.queue.head();
         let mut hole = false;
         let mut rearm = false;
@@ -315,13 +337,16 @@ impl<A: Advisor> LinuxSender<A> {
                 continue;
             }
             if !packet.has(SACKED | RETRANS) {
-                if self.is_held_in_host(1) || !self.retransmit(seq) {
+                let segments = self.burst_again(seq, most);
+                if self.is_held_in_host(1) || !self.retransmit_burst(seq, segments) {
                     break;
                 }
                 if self.sk.in_cwnd_reduction() {
-                    self.prr.out += 1;
+                    self.prr.out += segments;
                 }
                 rearm |= seq == head && self.xmit.pending != Pending::Reo;
+                seq += segments;
+                continue;
             }
             seq += 1;
         }

@@ -5,7 +5,6 @@
 //! as on the reference's bench, each packet is its own burst.
 
 use super::cc::CongestionOps;
-use super::transmit::Push;
 use super::{CaState, LinuxSender};
 use crate::Nanos;
 use crate::advice::Advisor;
@@ -47,9 +46,9 @@ impl<A: Advisor> LinuxSender<A> {
         ((bytes / u64::from(sk.mss_cache)) as u32).max(least)
     }
 
-    /// The next burst of new data, of `most` packets, where cwnd has room: half a window at most (`tcp_cwnd_test`). A
-    /// probe does not wait.
-    pub(super) fn burst(&self, most: u32, push: Push) -> Burst {
+    /// The next burst of new data, of `most` packets, where cwnd has room: half a window at most (`tcp_cwnd_test`).
+    /// A probe may not wait.
+    pub(super) fn burst(&self, most: u32, may_wait: bool) -> Burst {
         if most == 1 {
             return Burst::Leaves(1);
         }
@@ -58,7 +57,7 @@ impl<A: Advisor> LinuxSender<A> {
         let receiver = self.wnd_end() - sk.snd_nxt;
         let room = sk.snd_cwnd.saturating_sub(sk.packets_in_flight());
         let segments = room.min((sk.snd_cwnd / 2).max(1)).min(most).min(waiting).max(1);
-        if push == Push::All && waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
+        if may_wait && waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
             return Burst::Waits { for_cwnd: room < receiver };
         }
         Burst::Leaves(segments.min(receiver))

@@ -157,7 +157,7 @@ impl<A: Advisor> LinuxSender<A> {
             if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() {
                 break;
             }
-            let segments = match self.burst(most, push) {
+            let segments = match self.burst(most, push == Push::All) {
                 Burst::Leaves(segments) => segments,
                 Burst::Waits { for_cwnd } => {
                     deferred_for_cwnd = for_cwnd;

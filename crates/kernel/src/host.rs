@@ -35,8 +35,11 @@ pub struct Feature {
     pub without: &'static str,
 }
 
+/// How to mount it; /sys/fs/cgroup may hold the controllers of another version.
+pub(crate) const MOUNT_CGROUP2: &str = "mkdir /run/cgroup2 && mount -t cgroup2 none /run/cgroup2";
+
 /// Nothing can be heard of without it.
-pub const NO_CGROUP2: &str = "cgroup2 is not mounted here: mount -t cgroup2 none /sys/fs/cgroup; below `ip netns exec`, \
+pub const NO_CGROUP2: &str = "cgroup2 is not mounted here: mkdir /run/cgroup2 && mount -t cgroup2 none /run/cgroup2; below `ip netns exec`, \
      use `nsenter --net=` in its place";
 
 /// All that Segue on Linux makes use of.
@@ -58,6 +61,8 @@ pub fn probe() -> Vec<Feature> {
     let tun = Path::new(TUN).exists();
     let feature =
         |name, present, found, needed_for, without| Feature { name, present, found, needed_for, without };
+    const OUTSIDE_THE_LAB: &str = "`segue kernel` and `segue agent`";
+    let iperf3 = in_path("iperf3");
     const NOTHING: &str = "the simulator alone: not `segue kernel`, `segue agent`, `segue lab`";
     let from_kernel = |present: bool, kfuncs: &str| {
         if present { kfuncs.to_owned() } else { format!("{kfuncs} not found in BTF") }
@@ -93,7 +98,7 @@ pub fn probe() -> Vec<Feature> {
         feature(
             "cgroup2",
             cgroup.is_some(),
-            mount(cgroup.clone(), "mount -t cgroup2 none /sys/fs/cgroup"),
+            mount(cgroup.clone(), MOUNT_CGROUP2),
             "hearing the notices of the sockets of some processes, or of all",
             NOTHING,
         ),
@@ -148,7 +153,21 @@ pub fn probe() -> Vec<Feature> {
             tun,
             if tun { TUN.to_owned() } else { format!("no {TUN}: modprobe tun") },
             "the link emulator of `segue lab`",
-            "`segue kernel` and `segue agent`",
+            OUTSIDE_THE_LAB,
+        ),
+        feature(
+            "namespaces",
+            may(SYS_ADMIN),
+            if may(SYS_ADMIN) { "CAP_SYS_ADMIN".to_owned() } else { "without CAP_SYS_ADMIN".to_owned() },
+            "the hosts of `segue lab`",
+            OUTSIDE_THE_LAB,
+        ),
+        feature(
+            "iperf3",
+            iperf3.is_some(),
+            iperf3.map_or("not in PATH".to_owned(), |path| path.display().to_string()),
+            "the downloads of `segue lab`",
+            OUTSIDE_THE_LAB,
         ),
     ]
 }
@@ -202,16 +221,28 @@ fn enough(missing: &[&str], btf: bool, kernel: &str) -> Result<(), Error> {
 }
 
 /// Numbers of linux/capability.h.
+const SYS_ADMIN: u32 = 21;
 const CAPABILITIES: [(u32, &str); 3] = [(39, "CAP_BPF"), (12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON")];
 
 fn missing_capabilities() -> Vec<&'static str> {
+    CAPABILITIES.iter().filter(|(bit, _)| !may(*bit)).map(|(_, name)| *name).collect()
+}
+
+/// Whether this thread has a capability (linux/capability.h).
+fn may(bit: u32) -> bool {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let effective = status
         .lines()
         .find_map(|line| line.strip_prefix("CapEff:"))
         .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
         .unwrap_or(0);
-    CAPABILITIES.iter().filter(|(bit, _)| effective >> bit & 1 == 0).map(|(_, name)| *name).collect()
+    effective >> bit & 1 == 1
+}
+
+/// Where PATH has a program.
+fn in_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.is_file())
 }
 
 /// Where cgroup2 is mounted.

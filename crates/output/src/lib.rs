@@ -167,14 +167,20 @@ fn resolve(path: &Path) -> PathBuf {
 
 /// Tells whether a folder is there or can be made, and leaves behind none that was not there.
 pub fn try_folder(folder: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> =
-        folder.ancestors().take_while(|folder| *folder != Path::new("") && !folder.exists()).collect();
-    std::fs::create_dir_all(folder)?;
-    // The deepest first. One in which another program has put a file meanwhile stays.
-    missing.into_iter().try_for_each(std::fs::remove_dir).or_else(|error| match error.kind() {
-        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
-    })
+    // Without `.`, below which nothing can be made before it is there.
+    let folder: PathBuf = folder.components().collect();
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| is_missing(folder)).collect();
+    let made = std::fs::create_dir_all(&folder);
+    // The deepest first; `..` is another name for one of them. One in which another program has put a file meanwhile
+    // stays.
+    for folder in missing.into_iter().filter(|folder| folder.file_name().is_some()) {
+        let _ = std::fs::remove_dir(folder);
+    }
+    made
+}
+
+fn is_missing(folder: &Path) -> bool {
+    folder != Path::new("") && !folder.exists()
 }
 
 /// The folder of a file.
@@ -293,6 +299,10 @@ mod tests {
             try_folder(tried).unwrap();
         }
         assert_eq!((there.exists(), folder.path().join("new").exists()), (true, false));
+        for tried in ["new/../beside", "new/deep/..", "new/deep/.", "new/deep/../beside/deep"] {
+            try_folder(&folder.path().join(tried)).unwrap();
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{tried}");
+        }
         std::fs::write(folder.path().join("new"), "a file").unwrap();
         assert!(try_folder(&deep).is_err());
         assert_eq!(std::fs::read(folder.path().join("new")).unwrap(), b"a file");

@@ -64,7 +64,7 @@ fn abilities(features: &[Feature]) -> Vec<&'static str> {
         ("`segue kernel run`", programs),
         ("`segue kernel attach`", programs && has("bpffs")),
         ("`segue agent`", programs && has("bpf-iter")),
-        ("`segue lab`", programs && has("tun")),
+        ("`segue lab`", programs && ["tun", "namespaces", "iperf3"].into_iter().all(has)),
     ];
     all.into_iter().filter(|(_, can)| *can).map(|(name, _)| name).collect()
 }
@@ -73,7 +73,8 @@ fn abilities(features: &[Feature]) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 8] = ["rights", "kernel", "btf", "cubic", "bbr", "cgroup2", "bpf-iter", "tun"];
+    const NAMES: [&str; 10] =
+        ["rights", "kernel", "btf", "cubic", "bbr", "cgroup2", "bpf-iter", "tun", "namespaces", "iperf3"];
 
     fn without(missing: &[&str]) -> Vec<Feature> {
         let feature = |name: &'static str| Feature {
@@ -93,14 +94,14 @@ mod tests {
         let first =
             "Here run the simulator, `segue kernel run`, `segue kernel attach`, `segue agent`, `segue lab`.";
         assert_eq!((lines.next(), lines.next()), (Some(first), Some("Nothing is missing.")), "{all}");
-        assert!(!all.contains("needed for") && all.contains("tun       present  found tun\n"), "{all}");
+        assert!(!all.contains("needed for") && all.contains("tun         present  found tun\n"), "{all}");
 
         let some = text(&without(&["bpffs", "tun"]), 300);
         let first = "Here run the simulator, `segue kernel run`, `segue agent`.\nMissing: tun (found tun); bpffs (found bpffs).\n";
         assert!(some.starts_with(first), "{some}");
         assert!(
             some.contains(
-                "\ntun       missing  needed for this\n                   works without it: that\n"
+                "\ntun         missing  needed for this\n                     works without it: that\n"
             ),
             "{some}"
         );
@@ -114,6 +115,8 @@ mod tests {
             (&["rights"], 1),
             (&["cgroup2"], 1),
             (&["bpf-iter"], 4),
+            (&["namespaces"], 4),
+            (&["iperf3"], 4),
             (&NAMES, 1),
         ] {
             let can = abilities(&without(missing));

@@ -247,9 +247,7 @@ impl Cgroup {
         if kind.f_type as u64 != host::CGROUP2_MAGIC {
             return Err(user(match host::cgroup2() {
                 Some(root) => format!("not in cgroup2, which is mounted at {}", root.display()),
-                None => {
-                    "not in cgroup2, which is not mounted: mount -t cgroup2 none /sys/fs/cgroup".to_owned()
-                }
+                None => format!("not in cgroup2, which is not mounted: {}", host::MOUNT_CGROUP2),
             }));
         }
         let id = file.metadata().map_err(|problem| user(problem.to_string()))?.ino();

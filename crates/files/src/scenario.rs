@@ -255,6 +255,12 @@ pub(crate) fn without_null(schema: &mut Schema) {
     transform_subschemas(&mut without_null, schema);
 }
 
+/// Whether a text has a table or key that only the agent's configuration has (docs/guide/agent.md).
+fn is_of_agent(text: &str) -> bool {
+    let known = ["watch", "control", "others"];
+    toml::from_str::<toml::Table>(text).is_ok_and(|table| known.iter().any(|key| table.contains_key(*key)))
+}
+
 /// A scenario, and the text that it was read from.
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
@@ -281,6 +287,10 @@ impl ScenarioFile {
                 let problem =
                     "this is a laboratory's plan; expected a scenario, or segue lab run".to_string();
                 Err(source.at(0..0, problem))
+            }
+            Err(_) if is_of_agent(&source.text) => {
+                let problem = "this is a configuration of the agent; expected a scenario, or segue agent";
+                Err(source.at(0..0, problem.into()))
             }
             Err(error) if toml::from_str::<Sweep>(&source.text).is_ok() => {
                 let problem =

@@ -414,14 +414,22 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
             text.push_str(&wrapped("", legend, width));
         }
     }
-    let count = |verdict| judged.iter().filter(|judged| judged.verdict == verdict).count();
-    let counts: Vec<String> = Verdict::ALL.iter().map(|&verdict| verdict.counted(count(verdict))).collect();
-    text.push_str(&wrapped("", &format!("{}: {}.", claims(judged.len()), counts.join(", ")), width));
+    let few = judged.iter().filter(|judged| judged.few).count();
+    if few < judged.len() || few == 0 {
+        text.push_str(&wrapped(
+            "",
+            &format!("{}: {}.", claims(judged.len() - few), counts(judged, false)),
+            width,
+        ));
+    }
+    if few > 0 {
+        let so_far = format!("{} so far: {}.", claims(few), counts(judged, true));
+        text.push_str(&wrapped("", &so_far, width));
+    }
     benches(judged).lines().for_each(|line| text.push_str(&wrapped("", line, width)));
     if let Some(out) = out {
         text.push_str(&format!("Figures, their numbers and the gallery index.html are in {out}.\n"));
     }
-    let few = judged.iter().filter(|judged| judged.few).count();
     if few > 0 {
         let warning = format!(
             "A quick look: {few} of {} rest on {points} of {ALL_POINTS} handoff times, or on fewer seeds. These are no \
@@ -431,6 +439,14 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
         text.push_str(&wrapped("", &warning, width));
     }
     text
+}
+
+/// How many claims have each verdict: of those that rest on few handoffs, or of the others.
+fn counts(judged: &[Judged], few: bool) -> String {
+    let count =
+        |verdict| judged.iter().filter(|judged| judged.few == few && judged.verdict == verdict).count();
+    let counted = |&verdict: &Verdict| verdict.counted(count(verdict));
+    Verdict::ALL.iter().map(counted).collect::<Vec<_>>().join(", ")
 }
 
 fn claims(number: usize) -> String {

@@ -124,6 +124,7 @@ fn a_quick_look_gives_no_verdicts() {
     let (_, last) = quick.split_once("\nA quick look: ").expect("a warning");
     let last = last.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(last.ends_with("rest on 2 of 200 handoff times, or on fewer seeds. These are no verdicts; --points 200 gives them."), "{last}");
+    assert!(quick.contains(" claims so far: ") && !quick.contains(" claims: "), "{quick}");
     assert!(quick.contains(": differs so far\n") && !quick.contains("differs\n"), "{quick}");
     let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
     assert!(

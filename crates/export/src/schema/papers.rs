@@ -1,6 +1,6 @@
 //! Schemas of what is computed about papers, and of a row of a sweep.
 
-use super::{command, count, list, may_be_null, named, number, object, text, words_of};
+use super::{boolean, command, count, list, may_be_null, named, number, object, text, words_of};
 use segue_study::measure::{EACH, EachKind};
 use segue_world::{Definition, KindWord, NoticeWord};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ pub(super) fn reproduce() -> Value {
         ("kind", text("Whether it is a number, an order and so on.")),
         ("check", text("How it is judged.")),
         ("verdict", text("Whether it holds.")),
+        ("few", boolean("Whether it rests on too few handoff times or seeds for a verdict.")),
         ("stated", text("What the paper states.")),
         ("measured", text("What was measured.")),
         ("why", text("Why it differs, as far as that is known.")),

@@ -173,6 +173,11 @@ const BAD: &[(&str, &str, &str)] = &[
         "1, column 1",
         "a laboratory's plan; expected a scenario",
     ),
+    (
+        "watch = ['default']",
+        "1, column 1",
+        "a configuration of the agent; expected a scenario, or segue agent",
+    ),
     ("old = 'wlan'\nnew = 'egprs'\n[chart]\nacross = 'flow'", "4, column 10", "did you mean `flows`?"),
     (
         "old = 'wlan'\nnew = 'egprs'\nkind = ['mbb', 'bbm']\n[chart]\nacross = 'disconnect'\nhorizontal = 'log'",

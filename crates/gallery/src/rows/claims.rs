@@ -13,6 +13,8 @@ pub struct ClaimRow<'a> {
     kind: String,
     check: String,
     verdict: &'static str,
+    /// It rests on too few handoff times or seeds for a verdict.
+    few: bool,
     stated: &'a str,
     measured: &'a str,
     why: &'a str,
@@ -39,6 +41,7 @@ impl<'a> From<&'a Judged<'a>> for ClaimRow<'a> {
             kind: lower(format!("{:?}", judged.claim.kind)),
             check: lower(format!("{:?}", judged.claim.check)),
             verdict: judged.verdict.words(),
+            few: judged.few,
             stated: &judged.claim.stated,
             measured: &judged.measured,
             why: &judged.why,

@@ -179,7 +179,7 @@ impl Correspondent {
     }
 
     /// An ACK has arrived.
-    #[inline]
+    #[inline(never)] // or its registers would be saved for every packet that comes to a host
     pub(crate) fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];

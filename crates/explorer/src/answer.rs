@@ -8,7 +8,9 @@ use segue_capture::{SNAPLEN, capture};
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
 use segue_study::compare::records;
-use segue_study::explain::{Moment, explain, explain_since, several_stacks, typical};
+use segue_study::explain::{
+    Moment, SchemeTrace, explain, explain_at_most, explain_since, several_stacks, typical,
+};
 use segue_study::measure::seconds;
 use segue_study::numbers::time;
 use segue_study::stop::{stop, stoppable};
@@ -24,6 +26,8 @@ use std::path::Path;
 const MOST_DRAWN: u64 = 150_000;
 /// The most of them that were sent before the handoff.
 const MOST_BEFORE: u64 = 10_000;
+/// Most events that are kept of each of them until it is known how many packets there are. A packet has about seven.
+const MOST_EVENTS: usize = 10 * MOST_DRAWN as usize;
 /// Most packets of a capture, and of the lines of a trace.
 const MOST_TOLD: u64 = 50_000;
 /// A run ends so long after completion, s.
@@ -31,13 +35,7 @@ const GIVE_UP: f64 = 400.0;
 
 /// The comparison, unless nobody wants it any more before it is done.
 fn run(plan: &Plan, keep_handoffs: bool, cancellation: &Cancellation) -> Option<Comparison> {
-    let run = || {
-        Comparison::run(plan, keep_handoffs, &|_| {
-            if !cancellation.goes_on() {
-                stop();
-            }
-        })
-    };
+    let run = || Comparison::run(plan, keep_handoffs, &|_| go_on(cancellation));
     stoppable(run).ok()
 }
 
@@ -92,12 +90,7 @@ pub fn handoff_view(
     cancellation: &Cancellation,
     folder: &Path,
 ) -> Result<Option<String>, Refusal> {
-    if !bounded(question, cancellation, Told::FromTheHandoff)? {
-        return Ok(None);
-    }
-    let moment = moment(question);
-    let since = moment.at - drawn_before(&question.plan, moment.at);
-    let traces = explain_since(&question.plan, moment, since);
+    let Some(traces) = drawn(question, cancellation)? else { return Ok(None) };
     let Some(first) = traces.first() else { return Ok(None) };
     let view = json!({
         "html": handoff_part(&traces),
@@ -115,7 +108,7 @@ pub fn lines(
     program: &str,
     folder: &Path,
 ) -> Result<Option<String>, Refusal> {
-    if !bounded(question, cancellation, Told::FromTheStart)? {
+    if !Size::told(question).bounded(cancellation)? {
         return Ok(None);
     }
     let (plan, moment) = (&question.plan, moment(question));
@@ -127,7 +120,7 @@ pub fn lines(
 
 /// The capture as `segue trace --pcap` writes it.
 pub fn packets(question: &Question, cancellation: &Cancellation) -> Result<Option<Vec<u8>>, Refusal> {
-    if !bounded(question, cancellation, Told::FromTheStart)? {
+    if !Size::told(question).bounded(cancellation)? {
         return Ok(None);
     }
     let traces = explain(&question.plan, moment(question));
@@ -147,62 +140,116 @@ fn drawn_before(plan: &Plan, at: Nanos) -> Nanos {
     at.min(SECOND).min(Nanos::try_from(packets).unwrap_or(SECOND))
 }
 
-/// From when on packets are told of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
-    FromTheHandoff,
-    FromTheStart,
+/// The traces that the page draws; `None` once nobody wants them.
+fn drawn(question: &Question, cancellation: &Cancellation) -> Result<Option<Vec<SchemeTrace>>, Refusal> {
+    let (plan, moment) = (&question.plan, moment(question));
+    let since = moment.at - drawn_before(plan, moment.at);
+    let size = Size::drawn(question);
+    if size.fits() {
+        return Ok(Some(explain_since(plan, moment, since)));
+    }
+    // In a series the next handoff ends a run, which a trace does not know.
+    if plan.series.handoffs > 1 {
+        return Ok(size.bounded(cancellation)?.then(|| explain_since(plan, moment, since)));
+    }
+    // The runs that are drawn tell how many packets they have.
+    let most = MOST_EVENTS / plan.schemes.len().max(1);
+    let goes_on = || go_on(cancellation);
+    let traces = stoppable(|| explain_at_most(plan, moment, since, most, &goes_on));
+    let Ok(traces) = traces else { return Ok(None) };
+    size.check(traces.iter().map(|told| &told.trace.record))?;
+    match traces.iter().all(|told| told.trace.whole) {
+        true => Ok(Some(traces)),
+        false => Ok(Some(explain_since(plan, moment, since))),
+    }
 }
 
-/// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once
-/// nobody wants it.
-fn bounded(question: &Question, cancellation: &Cancellation, told: Told) -> Result<bool, Refusal> {
-    let plan = &question.plan;
-    let at = moment(question).at;
-    let before = match told {
-        Told::FromTheHandoff => drawn_before(plan, at),
-        Told::FromTheStart => at,
-    };
-    let (most, instead) = match told {
-        Told::FromTheHandoff => (MOST_DRAWN, "fewer schemes or a slower link"),
-        Told::FromTheStart => {
-            (MOST_TOLD, "an earlier handoff or a slower link, or segue trace on the command line")
+/// How many packets are told of, and may be.
+struct Size<'a> {
+    plan: &'a Plan,
+    at: Nanos,
+    /// At most: the old link full from the time that is asked for until the handoff.
+    early: f64,
+    most: u64,
+    /// For those who ask for too many.
+    instead: &'static str,
+}
+
+impl<'a> Size<'a> {
+    /// The size of a handoff that is drawn.
+    fn drawn(question: &'a Question) -> Self {
+        let (plan, at) = (&question.plan, moment(question).at);
+        Self::new(plan, at, drawn_before(plan, at), MOST_DRAWN, "fewer schemes or a slower link")
+    }
+
+    /// The size of a handoff that is told from the first packet on.
+    fn told(question: &'a Question) -> Self {
+        let at = moment(question).at;
+        let instead = "an earlier handoff or a slower link, or segue trace on the command line";
+        Self::new(&question.plan, at, at, MOST_TOLD, instead)
+    }
+
+    fn new(plan: &'a Plan, at: Nanos, before: Nanos, most: u64, instead: &'static str) -> Self {
+        let old = plan.request.pairs.iter().map(|(old, _)| carried(old.down.mean_rate(), seconds(before)));
+        Self { plan, at, early: old.sum(), most, instead }
+    }
+
+    /// The new link full for so long.
+    fn late(&self, time_s: f64) -> f64 {
+        self.plan.request.pairs.iter().map(|(_, new)| carried(new.down.mean_rate(), time_s)).sum()
+    }
+
+    /// Whether both links full until a run ends would not be too many.
+    fn fits(&self) -> bool {
+        self.plan.schemes.len() as f64 * (self.early + self.late(GIVE_UP)) <= self.most as f64
+    }
+
+    /// Refuses runs that had too many.
+    fn check<'r>(&self, records: impl Iterator<Item = &'r RunRecord>) -> Result<(), Refusal> {
+        // Both links carry data in some kinds; in others the new link has counted all of them.
+        let both_carry = self.plan.request.kinds.iter().any(|kind| !matches!(kind, Kind::Mbb | Kind::Bbm(_)));
+        let after = |record: &RunRecord| match both_carry {
+            true => self.late(record.transfer.map_or(GIVE_UP, seconds)),
+            false => (record.queue_delays.len() + record.data_drops.len()) as f64,
+        };
+        let all: f64 = records.map(|record| self.early + after(record)).sum();
+        if all > self.most as f64 {
+            let (at, most, instead) = (in_seconds(self.at), self.most, self.instead);
+            return Err(Refusal::bad(format!(
+                "at {at}: up to {all:.0} packets are too many; expected at most {most}: {instead}"
+            )));
         }
-    };
-    // At most: both links full from the time that is asked for until a run ends.
-    let carried = |rate: u64, time_s: f64| rate as f64 * time_s / (8.0 * PACKET_BYTES as f64);
-    let pairs = || plan.request.pairs.iter();
-    let early: f64 = pairs().map(|(old, _)| carried(old.down.mean_rate(), seconds(before))).sum();
-    let late = |time_s: f64| -> f64 { pairs().map(|(_, new)| carried(new.down.mean_rate(), time_s)).sum() };
-    if plan.schemes.len() as f64 * (early + late(GIVE_UP)) <= most as f64 {
-        return Ok(true);
+        Ok(())
     }
-    let Some(records) = first_handoff(plan, cancellation) else { return Ok(false) };
-    // Both links carry data in some kinds; in others the new link has counted all of them.
-    let both_carry = plan.request.kinds.iter().any(|kind| !matches!(kind, Kind::Mbb | Kind::Bbm(_)));
-    let after = |record: &RunRecord| match both_carry {
-        true => late(record.transfer.map_or(GIVE_UP, seconds)),
-        false => (record.queue_delays.len() + record.data_drops.len()) as f64,
-    };
-    let all: f64 = records.iter().map(|record| early + after(record)).sum();
-    if all > most as f64 {
-        return Err(Refusal::bad(format!(
-            "at {}: up to {all:.0} packets are too many; expected at most {most}: {instead}",
-            in_seconds(at)
-        )));
+
+    /// Refuses what has too many, if need be by a run that nobody watches and that costs little; false once nobody
+    /// wants it.
+    fn bounded(&self, cancellation: &Cancellation) -> Result<bool, Refusal> {
+        if self.fits() {
+            return Ok(true);
+        }
+        let Some(records) = first_handoff(self.plan, cancellation) else { return Ok(false) };
+        self.check(records.iter()).map(|()| true)
     }
-    Ok(true)
+}
+
+/// Packets that a link carries at most.
+fn carried(rate: u64, time_s: f64) -> f64 {
+    rate as f64 * time_s / (8.0 * PACKET_BYTES as f64)
+}
+
+/// Ends a run that nobody wants any more.
+fn go_on(cancellation: &Cancellation) {
+    if !cancellation.goes_on() {
+        stop();
+    }
 }
 
 /// Each scheme's record of the first handoff; `None` once nobody wants it.
 fn first_handoff(plan: &Plan, cancellation: &Cancellation) -> Option<Vec<RunRecord>> {
     let groups = plan.groups();
     let group = groups.first()?.first()?;
-    let goes_on = |_| {
-        if !cancellation.goes_on() {
-            stop();
-        }
-    };
+    let goes_on = |_| go_on(cancellation);
     let mut records = stoppable(|| records(plan, group, &goes_on)).ok()?;
     Some(records.swap_remove(0).into_iter().map(|mut handoffs| handoffs.swap_remove(0)).collect())
 }

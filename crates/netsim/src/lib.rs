@@ -45,6 +45,11 @@ pub trait Payload: Clone {
     }
     /// A queue has marked it.
     fn mark(&mut self) {}
+    /// The content of a place that no packet has used yet, if every packet is to be [written](Self::write) there.
+    #[inline]
+    fn blank() -> Option<Self> {
+        None
+    }
     /// Overwrites `place`, where an earlier packet lay. Fields that a packet does not use need not be written.
     #[inline]
     fn write(self, place: &mut Self) {

@@ -31,12 +31,13 @@ pub trait Observer<P>: Clone {
         self.entered(link, packet);
         self.accepted(link, passage, packet);
     }
-    /// A packet has come out of `link`. It is asked for only by those who want to know.
+    /// The clock moves on to `now`, when a packet comes out of `link`. It is asked for only by those who want to know.
     #[inline]
-    fn left<'a>(&mut self, _link: LinkId, _packet: impl FnOnce() -> &'a P)
+    fn left<'a>(&mut self, now: Nanos, _link: LinkId, _packet: impl FnOnce() -> &'a P)
     where
         P: 'a,
     {
+        self.clock(now);
     }
     /// A node puts a packet into a buffer, which may overflow.
     fn held(&mut self, _packet: &P) {}
@@ -217,11 +218,10 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let content = &self.packets[packet];
-        let was_empty = wire.link.head().is_none();
         match wire.link.enqueue(packet, content.size(), now, order, self.sent) {
             Some(passage) => {
                 self.observer.admitted(id, &passage, content);
-                if was_empty {
+                if wire.link.is_only() {
                     self.events.add(Source::Link(id), passage.delivery, order);
                 }
             }
@@ -415,10 +415,12 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             return false;
         }
         self.net.happening = event;
-        self.net.observer.clock(event.time());
         match event.link() {
             Some(id) => self.deliver(id),
-            None => self.handle(event.source()),
+            None => {
+                self.net.observer.clock(event.time());
+                self.handle(event.source());
+            }
         }
         true
     }
@@ -450,13 +452,14 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             None => self.net.events.remove_first(),
         }
         if let Some(cause) = wire.link.loss(&passage, now) {
+            self.net.observer.clock(now);
             self.net.observer.lost(now, id, &self.net.packets[passage.packet], cause);
             self.net.packets.remove(passage.packet);
             return;
         }
         let to = wire.to;
         let packets = &self.net.packets;
-        self.net.observer.left(id, || &packets[passage.packet]);
+        self.net.observer.left(now, id, || &packets[passage.packet]);
         self.nodes[usize::from(to.0)].on_packet(&mut self.net, id, passage.packet);
     }
 

@@ -23,13 +23,22 @@ impl<P: Payload> Slab<P> {
     /// Stores a packet.
     #[inline(always)] // so that a packet is made where it will lie
     pub fn insert(&mut self, packet: P) -> PacketId {
-        match self.free.pop() {
-            Some(index) => {
-                packet.write(&mut self.items[index as usize]);
-                PacketId(index)
-            }
-            None => self.push(packet),
-        }
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None if P::blank().is_none() => return self.push(packet),
+            // A packet that is pushed has to lie elsewhere before.
+            None => self.grow(),
+        };
+        packet.write(&mut self.items[index as usize]);
+        PacketId(index)
+    }
+
+    /// A place that no packet has used yet.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> u32 {
+        self.items.extend(P::blank());
+        (self.items.len() - 1) as u32
     }
 
     /// Stores a packet that no earlier one has left a place for.

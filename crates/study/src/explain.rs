@@ -3,7 +3,7 @@
 use crate::compare::GroupResult;
 use crate::request::Plan;
 use segue_handoff::Scheme;
-use segue_world::trace::{Trace, trace_since};
+use segue_world::trace::{Trace, trace_at_most};
 use segue_world::{Nanos, SECOND};
 
 /// One handoff of a plan.
@@ -60,6 +60,18 @@ pub fn explain_around(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
 
 /// The same without what happened before `since`.
 pub fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTrace> {
+    explain_at_most(plan, moment, since, usize::MAX, &|| {})
+}
+
+/// The same; of a run with more than `most` events none is kept ([`Trace::whole`]). `begins` is called before each run,
+/// and may end it ([`crate::stop`]).
+pub fn explain_at_most(
+    plan: &Plan,
+    moment: Moment,
+    since: Nanos,
+    most: usize,
+    begins: &dyn Fn(),
+) -> Vec<SchemeTrace> {
     let groups = plan.groups();
     let seeds = &groups[moment.group];
     let group = seeds.iter().find(|group| group.seed == moment.seed).unwrap_or(&seeds[0]);
@@ -68,7 +80,8 @@ pub fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTra
         let mine: Vec<usize> =
             (0..plan.schemes.len()).filter(|&index| plan.schemes[index].stack_index == stack).collect();
         let schemes: Vec<&Scheme> = mine.iter().map(|&index| &plan.schemes[index].scheme).collect();
-        for (index, trace) in mine.into_iter().zip(trace_since(experiment, moment.at, &schemes, since)) {
+        let traces = trace_at_most(experiment, moment.at, &schemes, since, most, begins);
+        for (index, trace) in mine.into_iter().zip(traces) {
             let planned = &plan.schemes[index];
             all[index] = Some(SchemeTrace {
                 scheme: planned.name.clone(),

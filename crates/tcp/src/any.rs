@@ -123,6 +123,13 @@ impl<A: Advisor> AnySender<A> {
         fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit>;
     }
 
+    /// Gives the next packet to `put`. Each of the two calls `put` itself: a packet that came out of the choice between
+    /// them would lie in memory, and be copied.
+    #[inline(always)] // so that a packet is made where it will lie
+    pub fn transmit_with<R>(&mut self, now: Nanos, put: impl FnOnce(Transmit) -> R) -> Option<R> {
+        each!(self, tcp => tcp.poll_transmit(now).map(put))
+    }
+
     forward! {
         #[inline]
         fn deadline(&self) -> Option<Nanos>;

@@ -67,8 +67,13 @@ impl Mobile {
         Self { flows, out, first, wheel: Wheel::default(), helper: None, stale: 0, beside: None }
     }
 
-    #[inline]
+    #[inline(never)]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
+        self.pump_here(net, flow);
+    }
+
+    #[inline(always)] // in the one function that every data packet comes to
+    fn pump_here<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
         while let Some(mut ack) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
@@ -101,7 +106,7 @@ impl Mobile {
     }
 
     /// A data packet has arrived.
-    #[inline]
+    #[inline(never)] // or its registers would be saved for every packet that comes to a host
     pub(crate) fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
@@ -137,7 +142,7 @@ impl Mobile {
             false => net.observer.arrived(now, link, packet, arrival.unwrap_or(Arrival::Duplicate)),
         }
         net.packets.remove(id);
-        self.pump(net, flow);
+        self.pump_here(net, flow);
     }
 
     /// A data packet for further receivers, or of a connection that has ended.

@@ -14,7 +14,7 @@ use crate::record::LinkTime;
 use crate::routers;
 use awaited::Awaited;
 use segue_handoff::LoggedScheme;
-use segue_netsim::{LinkId, LossCause, Nanos, Passage};
+use segue_netsim::{LinkId, LossCause, Nanos};
 use segue_tcp::AnySender;
 
 /// A sender as it stands when an event is over.
@@ -120,7 +120,7 @@ impl IdleTime {
     }
 
     /// Nothing changes until `now`.
-    #[inline(never)]
+    #[inline]
     pub fn clock(&mut self, now: Nanos) {
         let idle_from = self.from.max(self.busy_until);
         if idle_from < now {
@@ -180,16 +180,16 @@ impl IdleTime {
     }
 
     /// A packet of the mobile's is put on `link`.
-    #[inline(never)] // off the way of the packets before the handoff
+    #[inline]
     pub fn entered(&mut self, link: LinkId, packet: &Packet) {
         self.enters(self.role(link), packet);
     }
 
     /// The new link is busy with a packet, whosever it is.
-    #[inline(never)] // off the way of the packets before the handoff
-    pub fn busy(&mut self, link: LinkId, passage: &Passage) {
+    #[inline]
+    pub fn busy(&mut self, link: LinkId, departure: Nanos) {
         if link == self.new_access {
-            self.busy_until = passage.departure;
+            self.busy_until = departure;
         }
     }
 
@@ -210,7 +210,7 @@ impl IdleTime {
     }
 
     /// A packet of the mobile's has come out of `link`.
-    #[inline(never)] // off the way of the packets before the handoff
+    #[inline]
     pub fn left(&mut self, link: LinkId, packet: &Packet) {
         let role = self.role(link);
         self.before -= usize::from(role.leads);

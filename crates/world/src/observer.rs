@@ -22,7 +22,7 @@ pub struct Observer<W> {
     halves: BTreeSet<(u16, u32)>,
     /// Kept from the start of the handoff on.
     pub recorder: Option<Box<Recorder>>,
-    /// Kept from completion on.
+    /// Kept from completion on, while a record is.
     pub(crate) idle: Option<Box<IdleTime>>,
     /// Kept from the start of the handoff on, where traffic is measured by class.
     pub(crate) traffic: Option<Box<TrafficWatch>>,
@@ -80,19 +80,62 @@ impl<W> Observer<W> {
         (usize::from(packet.flow) < self.lost.len()).then_some(idle)
     }
 
-    /// `passage` is a copy, so that it lies in memory only where somebody keeps it.
+    /// The record takes note of a passage. Its times are single arguments: a [`Passage`] would lie in memory for every
+    /// packet, also where nobody keeps it.
     #[inline(never)] // off the path of a packet before the handoff
-    fn note_accepted(&mut self, link: LinkId, passage: Passage, packet: &Packet) {
+    fn note_accepted(
+        &mut self,
+        link: LinkId,
+        packet: &Packet,
+        arrival: Nanos,
+        start: Nanos,
+        departure: Nanos,
+    ) {
         if let Some(idle) = &mut self.idle {
-            idle.busy(link, &passage);
-            if !passage.comes_out
-                && let Some(idle) = self.idle_of(packet)
-            {
-                idle.doomed(link, packet);
-            }
+            idle.busy(link, departure);
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.accepted(link, &passage, packet);
+            recorder.accepted(link, packet, arrival, start, departure);
+        }
+    }
+
+    /// The same as a link takes the packet in.
+    #[inline(never)] // off the path of a packet before the handoff
+    fn note_admitted(
+        &mut self,
+        link: LinkId,
+        packet: &Packet,
+        arrival: Nanos,
+        start: Nanos,
+        departure: Nanos,
+    ) {
+        let own = self.is_own(packet.flow);
+        if let Some(idle) = &mut self.idle {
+            if own {
+                idle.entered(link, packet);
+            }
+            idle.busy(link, departure);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.accepted(link, packet, arrival, start, departure);
+        }
+    }
+
+    #[inline(never)] // off the path of a packet before the handoff
+    fn note_left(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        let own = self.is_own(packet.flow);
+        if let Some(idle) = &mut self.idle {
+            idle.clock(now);
+            if own {
+                idle.left(link, packet);
+            }
+        }
+    }
+
+    #[cold]
+    fn note_doomed(&mut self, link: LinkId, packet: &Packet) {
+        if let Some(idle) = self.idle_of(packet) {
+            idle.doomed(link, packet);
         }
     }
 
@@ -119,12 +162,9 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     }
 
     #[inline]
-    fn left<'a>(&mut self, link: LinkId, packet: impl FnOnce() -> &'a Packet) {
+    fn left<'a>(&mut self, now: Nanos, link: LinkId, packet: impl FnOnce() -> &'a Packet) {
         if self.idle.is_some() {
-            let packet = packet();
-            if let Some(idle) = self.idle_of(packet) {
-                idle.left(link, packet);
-            }
+            self.note_left(now, link, packet());
         }
     }
 
@@ -143,17 +183,25 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
-        if self.idle.is_some() || self.recorder.is_some() {
-            self.note_accepted(link, *passage, packet);
+        // Idle time is kept only where a record is.
+        if self.recorder.is_some() {
+            let &Passage { arrival, start, departure, comes_out, .. } = passage;
+            self.note_accepted(link, packet, arrival, start, departure);
+            if !comes_out {
+                self.note_doomed(link, packet);
+            }
         }
     }
 
     #[inline]
     fn admitted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
-        if self.idle.is_some() || self.recorder.is_some() {
-            self.entered(link, packet);
-            self.note_accepted(link, *passage, packet);
+        if self.recorder.is_some() {
+            let &Passage { arrival, start, departure, comes_out, .. } = passage;
+            self.note_admitted(link, packet, arrival, start, departure);
+            if !comes_out {
+                self.note_doomed(link, packet);
+            }
         }
     }
 

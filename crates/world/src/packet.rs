@@ -146,6 +146,11 @@ impl Payload for Packet {
         self.segment.ecn = self.segment.ecn.and(Ecn::CE);
     }
 
+    #[inline]
+    fn blank() -> Option<Self> {
+        Some(Self::of_signal(0, Signal::ForwardingRequest, 0))
+    }
+
     #[inline(always)] // so that a packet is made where it will lie
     fn write(self, place: &mut Self) {
         let Self { bytes, copy, flow, data, retransmission, forwarded, twin, is_signal, segment, message } =

@@ -3,7 +3,7 @@
 use crate::neighbours::Received;
 use crate::packet::Packet;
 use crate::traffic::ClassRecord;
-use segue_netsim::{LinkId, LossCause, Nanos, Passage};
+use segue_netsim::{LinkId, LossCause, Nanos};
 use segue_tcp::receiver::Arrival;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -353,7 +353,14 @@ impl Recorder {
     }
 
     #[inline]
-    pub(crate) fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+    pub(crate) fn accepted(
+        &mut self,
+        link: LinkId,
+        packet: &Packet,
+        arrival: Nanos,
+        start: Nanos,
+        departure: Nanos,
+    ) {
         if link != self.links.new_access {
             return;
         }
@@ -361,12 +368,12 @@ impl Recorder {
         if usize::from(flow) >= self.una.len() {
             return; // a neighbour's
         }
-        let carriage = Carriage { start: passage.start, end: passage.departure, flow, copy };
+        let carriage = Carriage { start, end: departure, flow, copy };
         if packet.signal().is_some() {
             self.signals.push(carriage);
         } else if packet.data {
             self.carried.push_back(carriage);
-            self.queue_delays.push(passage.start - passage.arrival);
+            self.queue_delays.push(start - arrival);
         }
     }
 

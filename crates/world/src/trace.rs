@@ -189,6 +189,8 @@ pub struct Trace {
     pub resent_before: u32,
     /// Data packets on links and in buffers at the end: flow and number of the transmission, ascending.
     pub under_way: Vec<(u16, u32)>,
+    /// Whether the events are here: they were not too many.
+    pub whole: bool,
 }
 
 /// Runs the handoff at `at` with each of `schemes`; the part before completion is shared. Everything is kept.
@@ -198,7 +200,21 @@ pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Tra
 
 /// The same; events before `since`, which is not after `at`, are not kept: a fast link has many.
 pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], since: Nanos) -> Vec<Trace> {
-    let tracer = Tracer { since: since.min(at), flows: experiment.flows, ..Tracer::default() };
+    trace_at_most(experiment, at, schemes, since, usize::MAX, &|| {})
+}
+
+/// The same; of a run with more than `most` events none is kept. `begins` is called before each run.
+pub fn trace_at_most(
+    experiment: &Experiment,
+    at: Nanos,
+    schemes: &[&Scheme],
+    since: Nanos,
+    most: usize,
+    begins: &dyn Fn(),
+) -> Vec<Trace> {
+    let flows = experiment.flows;
+    let tracer = Tracer { since: since.min(at), flows, most, whole: true, ..Tracer::default() };
+    begins();
     let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, link_ids| {
         sim.net.observer.watch.link_ids = Some(link_ids);
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
@@ -207,11 +223,13 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
     });
     let handoff = warm.fork_watched(at).complete_watched();
     let run = |scheme: &&Scheme| {
+        begins();
         let Ended { record, at: end, under_way, watch: tracer, .. } = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();
+        let whole = tracer.whole;
         let (events, resent_before) = tracer.finish();
         let (experiment, told) = (experiment.clone(), handoff.told());
-        Trace { experiment, told, record, end, targets, events, resent_before, under_way }
+        Trace { experiment, told, record, end, targets, events, resent_before, under_way, whole }
     };
     schemes.iter().map(run).collect()
 }
@@ -230,11 +248,14 @@ pub(crate) struct Tracer {
     since: Nanos,
     /// Packets sent again before `since`.
     resent_before: u32,
-    /// The last states before `since`, by flow.
-    early_states: Vec<Option<Event>>,
+    /// The last states before `since`, by flow, and since when they are.
+    early_states: Vec<Option<(Nanos, SenderState)>>,
     /// Packets that access links took in before `since` and had not sent by then.
     early_packets: Vec<Event>,
     events: Vec<Event>,
+    /// If there are more than so many, none is kept.
+    most: usize,
+    whole: bool,
 }
 
 /// `list[index]`, which is made if it is not there.
@@ -248,17 +269,15 @@ fn slot<T: Clone + Default>(list: &mut Vec<T>, index: u16) -> &mut T {
 
 impl Tracer {
     fn push(&mut self, at: Nanos, what: What) {
-        if at >= self.since {
-            return self.events.push(Event { at, what });
+        if at < self.since {
+            return;
         }
-        match what {
-            What::State { flow, .. } => *slot(&mut self.early_states, flow) = Some(Event { at, what }),
-            What::Queued { departure, .. } if departure >= self.since => {
-                self.early_packets.push(Event { at, what });
-            }
-            What::Sent(packet) => self.resent_before += u32::from(packet.retransmission),
-            _ => {}
+        if self.events.len() == self.most {
+            // Nobody wants a part.
+            (self.events, self.most, self.whole) = (Vec::new(), 0, false);
+            return;
         }
+        self.events.push(Event { at, what });
     }
 
     fn is_own(&self, flow: u16) -> bool {
@@ -267,7 +286,11 @@ impl Tracer {
 
     /// All events that were kept, and how many packets had been sent again before.
     fn finish(self) -> (Vec<Event>, u32) {
-        let mut events: Vec<Event> = self.early_states.into_iter().flatten().collect();
+        let states = (0..).zip(self.early_states).filter_map(|(flow, last)| {
+            let (at, state) = last?;
+            Some(Event { at, what: What::State { flow, state } })
+        });
+        let mut events: Vec<Event> = states.collect();
         events.extend(self.early_packets);
         events.extend(self.events);
         // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its
@@ -292,9 +315,16 @@ impl Tracer {
 
 impl Observer<Packet> for Tracer {
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+        let &Passage { arrival, start, departure, delivery, .. } = passage;
+        if departure < self.since {
+            return;
+        }
         if let Some(side) = self.side(link, packet) {
-            let &Passage { arrival, start, departure, delivery, .. } = passage;
-            self.push(arrival, What::Queued { side, packet: *packet, start, departure, delivery });
+            let what = What::Queued { side, packet: *packet, start, departure, delivery };
+            match arrival < self.since {
+                true => self.early_packets.push(Event { at: arrival, what }),
+                false => self.push(arrival, what),
+            }
         }
     }
 
@@ -354,8 +384,12 @@ impl HostObserver for Tracer {
     }
 
     fn sent(&mut self, now: Nanos, packet: &Packet) {
-        if self.is_own(packet.flow) {
-            self.push(now, What::Sent(*packet));
+        if !self.is_own(packet.flow) {
+            return;
+        }
+        match now < self.since {
+            true => self.resent_before += u32::from(packet.retransmission),
+            false => self.push(now, What::Sent(*packet)),
         }
     }
 
@@ -370,7 +404,9 @@ impl HostObserver for Tracer {
         } else if !packet.data && ack == *una && packet.segment.option.is_empty() {
             *duplicates += 1;
         }
-        self.push(now, What::Received { packet: *packet, arrival: None });
+        if now >= self.since {
+            self.push(now, What::Received { packet: *packet, arrival: None });
+        }
     }
 
     fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<LoggedScheme>) {
@@ -381,8 +417,12 @@ impl HostObserver for Tracer {
             self.push(now, What::Decided { flow, decision: Box::new(decision) });
         }
         let state = SenderState::of(sender);
-        if slot(&mut self.states, flow).replace(state) != Some(state) {
-            self.push(now, What::State { flow, state });
+        if slot(&mut self.states, flow).replace(state) == Some(state) {
+            return;
+        }
+        match now < self.since {
+            true => *slot(&mut self.early_states, flow) = Some((now, state)),
+            false => self.push(now, What::State { flow, state }),
         }
     }
 

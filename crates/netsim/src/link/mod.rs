@@ -179,7 +179,9 @@ pub struct Link {
     limit: u32,
     /// Packets being sent and in flight, and those in a drop-tail queue; oldest first.
     ring: VecDeque<InTransit>,
-    /// How many of them, from the front, are known to have departed.
+    /// How many packets have come into the ring, and how many of them are known to have departed. Both count those that
+    /// have come out, and not those that were withdrawn. So nothing is counted when a packet comes out.
+    entered: usize,
     departed: usize,
     last_departure: Nanos,
     last_delivery: Nanos,
@@ -221,6 +223,7 @@ impl Link {
             delay,
             limit,
             ring: VecDeque::new(),
+            entered: 0,
             departed: 0,
             last_departure: 0,
             last_delivery: 0,
@@ -241,10 +244,18 @@ impl Link {
     /// Packets of a drop-tail queue at `now`, the one being sent included. A transmission that ends at `now` has ended.
     #[inline]
     fn queued(&mut self, now: Nanos) -> u32 {
-        while self.ring.get(self.departed).is_some_and(|p| p.departure <= now) {
+        let come_out = self.come_out();
+        self.departed = self.departed.max(come_out);
+        while self.ring.get(self.departed - come_out).is_some_and(|p| p.departure <= now) {
             self.departed += 1;
         }
-        (self.ring.len() - self.departed) as u32
+        (self.entered - self.departed) as u32
+    }
+
+    /// How many packets have come out.
+    #[inline]
+    fn come_out(&self) -> usize {
+        self.entered - self.ring.len()
     }
 
     /// Whether the queue is full for an arrival at `now` that was put on its way at `sent`.
@@ -254,7 +265,7 @@ impl Link {
     #[inline]
     fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
         // All that has not been counted as departed: mostly there is room even so.
-        if ((self.ring.len() - self.departed) as u32) + 1 < self.limit {
+        if self.entered - self.departed + 1 < self.limit as usize {
             return false;
         }
         if self.limit == 0 {
@@ -267,7 +278,7 @@ impl Link {
 
     /// Whether a packet leaves at `now`, but after an arrival that was scheduled at `sent`.
     fn leaves_after(&self, now: Nanos, sent: Nanos) -> bool {
-        let last = self.departed.checked_sub(1).and_then(|index| self.ring.get(index));
+        let last = self.departed.checked_sub(self.come_out() + 1).and_then(|index| self.ring.get(index));
         last.is_some_and(|p| p.departure == now && p.start() >= sent)
     }
 
@@ -324,6 +335,7 @@ impl Link {
         let service = (departure - start).min(Nanos::from(u32::MAX >> 1)) as u32;
         let service_and_loss = service << 1 | u32::from(lost);
         self.ring.push_back(InTransit { departure, delivery, order, packet, service_and_loss });
+        self.entered += 1;
         Passage { packet, arrival, start, departure, delivery, comes_out }
     }
 
@@ -467,7 +479,6 @@ impl Link {
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<InTransit> {
-        self.departed = self.departed.saturating_sub(1);
         self.ring.pop_front()
     }
 
@@ -476,10 +487,10 @@ impl Link {
         if self.overtaking {
             // Packets that have not departed go to the ring's end.
             self.ring.make_contiguous().sort_by_key(|entry| entry.departure > now);
-            self.departed = self.ring.partition_point(|entry| entry.departure <= now);
         }
-        self.queued(now);
-        let mut withdrawn: Vec<_> = self.ring.drain(self.departed..).map(|entry| entry.packet).collect();
+        let departed = self.ring.partition_point(|entry| entry.departure <= now);
+        let mut withdrawn: Vec<_> = self.ring.drain(departed..).map(|entry| entry.packet).collect();
+        self.entered -= withdrawn.len();
         if !withdrawn.is_empty() {
             self.last_departure = self.last_departure.min(now);
             // Packets delivered already are no later than `now`, before any packet to come.

@@ -48,8 +48,10 @@ impl Correspondent {
         let now = net.now();
         let flow = &mut self.flows[index];
         net.observer.changed(now, flow.id, &mut flow.sender);
-        while let Some(sent) = flow.sender.poll_transmit(now) {
-            let packet = net.packets.insert(Packet::data(flow.id, sent));
+        let id = flow.id;
+        while let Some(packet) =
+            flow.sender.transmit_with(now, |sent| net.packets.insert(Packet::data(id, sent)))
+        {
             net.observer.sent(now, &net.packets[packet]);
             net.send(self.out, packet);
         }
@@ -177,7 +179,7 @@ impl Correspondent {
     }
 
     /// An ACK has arrived.
-    #[inline]
+    #[inline(never)] // or its registers would be saved for every packet that comes to a host
     pub(crate) fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];

@@ -16,7 +16,7 @@ use segue_study::numbers::time;
 use segue_study::stop::{stop, stoppable};
 use segue_study::story::headline;
 use segue_study::warnings::warnings;
-use segue_study::{Comparison, Plan, Presentation};
+use segue_study::{Comparison, Plan, Presentation, Row};
 use segue_world::access::PACKET_BYTES;
 use segue_world::{Kind, Nanos, RunRecord, SECOND};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ pub fn comparison_view(
         .collect();
     let view = json!({
         "html": comparison_part(plan, &comparison, &Presentation::default()),
-        "headline": headline(&group.experiment),
+        "headline": format!("{}; TCP: {}", headline(&group.experiment), stacks(&group.rows).join(", ")),
         "notes": group.warnings(),
         "said": said,
         "points": plan.request.at.len(),
@@ -82,6 +82,17 @@ pub fn comparison_view(
         "toml": words::scenario(question)?,
     });
     Ok(Some(view.to_string()))
+}
+
+/// The stacks of these rows, each once.
+fn stacks(rows: &[Row]) -> Vec<&str> {
+    let mut stacks: Vec<&str> = Vec::new();
+    for row in rows {
+        if !stacks.contains(&row.stack.as_str()) {
+            stacks.push(&row.stack);
+        }
+    }
+    stacks
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.

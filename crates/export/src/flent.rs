@@ -28,7 +28,7 @@ pub fn flent(told: &SchemeTrace, origin: Option<&Provenance>) -> Result<String, 
         let What::Received { packet, arrival } = &event.what else { continue };
         let step = usize::try_from(event.at / STEP).unwrap_or(usize::MAX);
         let place = bits.get_mut(usize::from(packet.flow)).and_then(|flow| flow.get_mut(step));
-        if let Some(sum) = place.filter(|_| packet.data && *arrival != Some(Arrival::Duplicate)) {
+        if let Some(sum) = place.filter(|_| packet.data && *arrival == Some(Arrival::New)) {
             *sum += u64::from(packet.segment.payload) * 8;
         }
     }

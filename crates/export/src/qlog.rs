@@ -126,7 +126,7 @@ impl Log {
             What::Sent(packet) if packet.data && packet.flow == flow => self.sent(told, at, packet),
             // The first of several copies counts.
             What::Received { packet, arrival }
-                if packet.data && packet.flow == flow && *arrival != Some(Arrival::Duplicate) =>
+                if packet.data && packet.flow == flow && *arrival == Some(Arrival::New) =>
             {
                 self.brought.entry(packet.segment.seq).or_insert(packet.copy);
             }

@@ -226,6 +226,9 @@ pub struct PacketLine {
     /// On arrival: its bytes had all been received.
     #[serde(skip_serializing_if = "is_false")]
     pub duplicate: bool,
+    /// On arrival: thrown away, for its time stamp is too old (PAWS).
+    #[serde(skip_serializing_if = "is_false")]
+    pub refused: bool,
     /// A window probe: no data, the number below the window.
     #[serde(skip_serializing_if = "is_false")]
     pub probe: bool,
@@ -382,7 +385,8 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
         What::Sent(packet) => LineEvent::Send(packet_line(packet)),
         What::Received { packet, arrival } => {
             let duplicate = *arrival == Some(Arrival::Duplicate) && !packet.is_probe();
-            LineEvent::Receive(PacketLine { duplicate, ..packet_line(packet) })
+            let refused = *arrival == Some(Arrival::Refused);
+            LineEvent::Receive(PacketLine { duplicate, refused, ..packet_line(packet) })
         }
         What::Queued { side, packet, start, departure, delivery } => LineEvent::Queue {
             link: side_name(*side),

@@ -167,7 +167,9 @@ fn table(plan: &DrivePlan, rows: &[DriveRow], width: usize) -> String {
         1 => "one seed".to_string(),
         seeds => format!("{seeds} seeds, mean ± 95 % confidence interval"),
     };
-    let mut legend = wrapped("", &format!("Each row: {seeds}."), width);
+    let classes = "Handoffs: horizontal with a small BDP (L-HH), with large ones (H-HH); vertical to a larger BDP (U-VH), \
+                   to a smaller one (D-VH).";
+    let mut legend = wrapped("", &format!("Each row: {seeds}. {classes}"), width);
     for (heading, meaning) in COLUMNS {
         legend.push_str(&wrapped(&format!("{heading:8}"), meaning, width));
     }

@@ -194,8 +194,11 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
     let (who, flow, what, rule) = match &event.what {
         What::Sent(packet) => (host(packet.data), packet.flow, sends(packet), String::new()),
         What::Received { packet, arrival } => {
-            let has = *arrival == Some(Arrival::Duplicate) && !packet.is_probe();
-            let news = if has { ", which it has" } else { "" };
+            let news = match arrival {
+                Some(Arrival::Duplicate) if !packet.is_probe() => ", which it has",
+                Some(Arrival::Refused) => " and refuses it: the time stamp is too old (PAWS)",
+                _ => "",
+            };
             let what = format!("receives {}{news}", packet_text(packet));
             (host(!packet.data), packet.flow, what, String::new())
         }

@@ -3,7 +3,8 @@
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
 use crate::traffic_table;
-use segue_study::bench_words::{BenchWord, NOTICE_ERROR};
+use segue_handoff::Scheme;
+use segue_study::bench_words::{BenchWord, NOTICE_DELAY, NOTICE_ERROR};
 use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
@@ -259,13 +260,22 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
     if plan.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) {
         return wrapped("", &rows, width);
     }
+    let announces = |name: &str| Scheme::build(name, &[]).is_ok_and(|scheme| scheme.mobile().announces);
+    let instant = plan.request.notice == NoticeMode::Instant
+        && plan.request.settings.iter().all(|(key, _)| key != NOTICE_DELAY)
+        && plan.schemes.iter().any(|scheme| announces(&scheme.name));
     let more =
         columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets {} are acknowledged \
-         (inf: not complete). `segue measures` defines the columns{}.",
+         (inf: not complete).{} `segue measures` defines the columns{}.",
         plan.request.packets,
         plan.counted(),
+        if instant {
+            " Senders know of it at once; --notice in-band tells them over the new link."
+        } else {
+            ""
+        },
         if more { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;

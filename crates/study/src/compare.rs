@@ -50,7 +50,9 @@ impl GroupResult {
         let mut warnings = warnings(&self.experiment, self.stacks(), self.several_stacks());
         let one_seed = self.rows.first().is_some_and(|row| row.seeds == 1 && row.points > 1);
         if one_seed && (self.experiment.old.has_chance() || self.experiment.new.has_chance()) {
-            warnings.push("one seed, so that all handoffs meet the same weather: see --seeds".to_string());
+            warnings.push(
+                "one seed, so that all handoffs meet the same losses and jitter: see --seeds".to_string(),
+            );
         }
         let incomplete =
             self.rows.iter().map(|row| row.incomplete as f64 / row.points.max(1) as f64).fold(0.0, f64::max);

@@ -8,6 +8,7 @@ use crate::tcp_rules::{
     cited, fast_retransmit_in_words, fast_retransmit_rule, recovery_end_rule, timeout_end_rule, timeout_rule,
 };
 use segue_handoff::{Act, Decision, Occasion, Scheme};
+use segue_tcp::receiver::Arrival;
 use segue_tcp::{Advice, StackProfile, Window256};
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
@@ -67,6 +68,8 @@ enum Place {
     Disconnection(bool),
     Link(Side, bool),
     Buffer(Side),
+    /// Not lost, but too old for the receiver.
+    Receiver,
 }
 
 struct Losses {
@@ -252,6 +255,9 @@ impl<'a> Teller<'a> {
                     let text = "the first data packet of the new link reaches the mobile".to_string();
                     self.say(*delivery, None, text, None);
                 }
+            }
+            What::Received { packet, arrival: Some(Arrival::Refused) } => {
+                self.loss(at, Place::Receiver, packet.flow);
             }
             What::Sent(packet) if packet.data && !packet.is_probe() => {
                 let last = self.last_sent.replace(at);
@@ -510,6 +516,9 @@ impl<'a> Teller<'a> {
                 format!("{count} {} lost on the {link} link{until}", kind(data))
             }
             Place::Disconnection(data) => format!("{count} {} lost in the disconnection{until}", kind(data)),
+            Place::Receiver => {
+                format!("{count} {} refused by the mobile: older time stamps (PAWS){until}", kind(true))
+            }
         };
     }
 

@@ -13,6 +13,8 @@ pub enum Arrival {
     New,
     /// Its bytes had all been received.
     Duplicate,
+    /// Its bytes had not been received, and are thrown away: its time stamp is too old (PAWS; RFC 7323, 5.3).
+    Refused,
 }
 
 /// How SACK history is kept.

@@ -56,7 +56,7 @@ impl<W> Observer<W> {
         self.halves.contains(&(flow, copy))
     }
 
-    /// Whether a copy is known to have been lost.
+    /// Whether a copy is known to have been lost, or refused by the receiver.
     pub(crate) fn is_lost(&self, flow: u16, copy: u32) -> bool {
         self.lost[usize::from(flow)].contains(copy)
     }
@@ -323,6 +323,9 @@ impl<W: HostObserver> HostObserver for Observer<W> {
     #[inline]
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
         self.watch.arrived(now, link, packet, arrival);
+        if arrival == Arrival::Refused && self.is_own(packet.flow) {
+            self.lost[usize::from(packet.flow)].insert(packet.copy);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.arrived(now, link, packet, arrival);
         }

@@ -420,11 +420,11 @@ impl Recorder {
 
     #[inline]
     pub(crate) fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
-        let needless = arrival == Arrival::Duplicate;
+        let needless = arrival != Arrival::New;
         // Counted like retransmissions: what was sent before completion belongs to the past.
         let Some(&first_copy) = self.first_copies.get(usize::from(packet.flow)) else { return };
         let sent_since = packet.copy >= first_copy;
-        if needless && packet.retransmission && sent_since {
+        if arrival == Arrival::Duplicate && packet.retransmission && sent_since {
             self.needless_retransmissions += 1;
         }
         // Data from the mobile have the same last hop by either link.

@@ -38,6 +38,7 @@ fn packet(event: Value) -> Value {
             ("copy", count("Number of this transmission among the flow's.")),
             ("resent", boolean("Its bytes were sent before.")),
             ("duplicate", boolean("On arrival: its bytes had all been received.")),
+            ("refused", boolean("On arrival: thrown away, for its time stamp is too old (PAWS).")),
             ("probe", boolean("A window probe.")),
             ("ack", count("Cumulative ACK, packets.")),
             ("window_closed", boolean("It advertises a window of zero.")),

@@ -73,7 +73,7 @@ measures! {
     }
 
     /// Timeouts whose packet was not lost: the last copy of the first unacknowledged packet that was sent before the
-    /// expiry is delivered after all.
+    /// expiry is delivered after all. A packet that the receiver refuses (PAWS) was lost.
     spurious_timeouts: f64 = |all| all.mean(spurious_timeouts), each usize = spurious_timeouts => {
         spurious_timeouts as spurious_timeouts: f64, PerHandoff, Count,
             "spurious timeouts per handoff: the packet was not lost",

@@ -175,7 +175,8 @@ impl LinuxReceiver {
             if data || !self.oow_rate_limited() {
                 self.send_dupack(data.then_some(segment.seq));
             }
-            return data.then_some(if too_old { Arrival::Duplicate } else { arrival });
+            let thrown_away = too_old && arrival == Arrival::New;
+            return data.then_some(if thrown_away { Arrival::Refused } else { arrival });
         }
         // `tcp_replace_ts_recent`
         if segment.timestamps.is_some()

@@ -164,7 +164,7 @@ impl TrafficWatch {
         if let Some(&sent) = sent.filter(|_| now <= until) {
             flow.tallies[part_of(parts, sent)].delays.add(now - sent);
         }
-        if arrival == Arrival::Duplicate {
+        if arrival != Arrival::New {
             return;
         }
         let stands = &mut flow.stands;

@@ -55,7 +55,7 @@ use crate::Nanos;
 use crate::advice::Advisor;
 use crate::core::charged_header;
 use crate::profile::StackProfile;
-use crate::segment::{CarriedOption, Ecn, SackList, Segment, Timestamps};
+use crate::segment::{CarriedOption, Detail, Ecn, SackList, Segment, Timestamps};
 use crate::sender::Transmit;
 
 /// Degree of reordering at the start (`tcp_reordering`).
@@ -100,6 +100,8 @@ struct Out {
     stamp: u32,
     /// PSH.
     push: bool,
+    /// TCP handed it over as one with others.
+    cut: bool,
     ecn: Ecn,
     kind: OutKind,
 }
@@ -363,7 +365,7 @@ impl<A: Advisor> LinuxSender<A> {
             syn,
             push: out.push,
             has_ack: !syn,
-            octet: false,
+            detail: if out.cut { Detail::Cut } else { Detail::None },
             ecn: out.ecn,
             sack: SackList::default(),
             timestamps: Some(Timestamps { value: out.stamp, echo: self.stamps.recent }),

@@ -196,14 +196,15 @@ impl<A: Advisor> LinuxSender<A> {
     fn transmit_burst(&mut self, segments: u32) {
         let prior = self.sk.packets_out;
         let sent_ns = self.pace(self.sk.snd_nxt, segments);
-        for _ in 0..segments {
+        let end = self.sk.snd_nxt + segments;
+        while self.sk.snd_nxt < end {
             let seq = self.queue.push();
-            self.put_on_wire(seq, sent_ns, false);
+            if segments > 1 && seq + 1 == end {
+                self.queue.bind(end - segments, end);
+            }
+            self.put_on_wire(seq, sent_ns, false, segments > 1);
             self.sk.snd_nxt += 1;
             self.sk.packets_out += 1;
-        }
-        if segments > 1 {
-            self.queue.bind(self.sk.snd_nxt - segments, self.sk.snd_nxt);
         }
         if prior == 0 || self.xmit.pending == Pending::LossProbe {
             self.rearm_rto();
@@ -235,7 +236,7 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// `__tcp_transmit_skb`, `tcp_rate_skb_sent`.
-    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool) {
+    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool, cut: bool) {
         self.host.packets += 1;
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
@@ -254,13 +255,13 @@ impl<A: Advisor> LinuxSender<A> {
         let push = packet.has(PUSH);
         let stamp = (sent_ns / 1_000_000) as u32;
         let ecn = self.ecn_of(seq, retransmission);
-        self.out.push_back(Out { seq, copy, stamp, push, ecn, kind: OutKind::Data { retransmission } });
+        self.out.push_back(Out { seq, copy, stamp, push, cut, ecn, kind: OutKind::Data { retransmission } });
     }
 
     /// Puts a packet on the wire (`__tcp_transmit_skb`).
     pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
         let sent_ns = self.pace(seq, 1);
-        self.put_on_wire(seq, sent_ns, retransmission);
+        self.put_on_wire(seq, sent_ns, retransmission, false);
     }
 
     /// `__tcp_retransmit_skb` of so many packets; false if the receiver has no room for it.
@@ -279,7 +280,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let sent_ns = self.pace(seq, segments);
         for seq in burst {
-            self.put_on_wire(seq, sent_ns, true);
+            self.put_on_wire(seq, sent_ns, true, segments > 1);
             self.queue.get_mut(seq).flags |= EVER_RETRANS;
         }
         true
@@ -452,6 +453,6 @@ impl<A: Advisor> LinuxSender<A> {
         let stamp = (self.sk.tcp_wstamp_ns / 1_000_000) as u32;
         let copy = self.next_copy();
         let ecn = Ecn::default();
-        self.out.push_back(Out { seq, copy, stamp, push: false, ecn, kind: OutKind::Bare });
+        self.out.push_back(Out { seq, copy, stamp, push: false, cut: false, ecn, kind: OutKind::Bare });
     }
 }

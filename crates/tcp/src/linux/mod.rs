@@ -18,6 +18,7 @@ mod lcd;
 mod newreno;
 mod path;
 mod paws;
+mod pieces;
 mod prr;
 mod queue;
 mod rack;

@@ -207,6 +207,12 @@ impl Queue {
         end
     }
 
+    /// Buffers of what is queued.
+    pub fn buffers(&self) -> u32 {
+        let next = (self.head + 1).min(self.end)..self.end;
+        (next.start - self.head) + next.filter(|&seq| !self.get(seq).has(BURST | MERGED)).count() as u32
+    }
+
     /// Every packet has a buffer of its own again: the receiver has dropped what it had SACKed.
     pub fn split_all(&mut self) {
         for seq in self.head..self.end {

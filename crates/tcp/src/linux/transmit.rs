@@ -8,6 +8,7 @@
 
 use super::burst::Burst;
 use super::cc::{CaEvent, PacingStatus};
+use super::pieces::Pieces;
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::Nanos;
@@ -20,13 +21,17 @@ const UNPACED: u32 = 10;
 
 /// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
 /// free when it is merged with its neighbour.
-const BUFFER: u64 = 4 << 20;
+pub(super) const BUFFER: u64 = 4 << 20;
 const TRUESIZE: u32 = 2280;
-const OVERHEAD: u32 = 832;
+pub(super) const OVERHEAD: u32 = 832;
+/// The same of one that is cut from a burst (`skb_segment`).
+const TRUESIZE_CUT: u32 = 2304;
+/// Payload of a segment, bytes.
+pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
 /// Most bytes that may wait in the host while nothing is paced (`tcp_limit_output_bytes`).
 const LIMIT_OUTPUT: u64 = 1 << 20;
 /// Segments of 1448 bytes until one ends with a write of 32 KiB.
-const WRITES_AND_SEGMENTS: u32 = 4096;
+pub(super) const WRITES_AND_SEGMENTS: u32 = 4096;
 
 /// Why data is sent (`push_one`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +58,8 @@ pub(super) struct Usage {
 /// Packets that have not left the host yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InHost {
-    /// Data packets that this event has sent (`sk_wmem_alloc`).
-    pub packets: u32,
+    /// Memory of the packets that this event has sent (`sk_wmem_alloc`), bytes.
+    pub memory: u32,
     /// More wait until they have left (`TSQ_THROTTLED`).
     pub throttled: bool,
     /// When pacing lets the next one go.
@@ -68,13 +73,15 @@ pub(super) struct Written {
     pub end: u32,
     /// One beyond the last that the send buffer has held.
     pub buffered: u32,
-    /// Those in it that end a piece of writing.
+    /// Those in it that end a piece of writing, where packets leave one by one.
     pub pushes: VecDeque<u32>,
+    /// Pieces of writing, where they leave in bursts.
+    pub pieces: Pieces,
 }
 
 impl Default for Written {
     fn default() -> Self {
-        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4) }
+        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4), pieces: Pieces::default() }
     }
 }
 
@@ -105,13 +112,16 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// Whether what this event has sent must leave the host first (`tcp_small_queue_check`).
-    fn is_held_in_host(&mut self, factor: u32) -> bool {
+    fn is_held_in_host(&mut self, segments: u32, factor: u32) -> bool {
         // `sk_pacing_shift` is 10: what is sent in about 1 ms.
-        let mut limit = u64::from(2 * TRUESIZE).max(self.sk.pacing_rate >> 10);
+        let mut limit = u64::from(2 * (OVERHEAD + segments * MSS)).max(self.sk.pacing_rate >> 10);
         if self.sk.pacing_status == PacingStatus::None {
             limit = limit.min(LIMIT_OUTPUT);
         }
-        let held = u64::from(self.host.packets * TRUESIZE) + 1 > limit << factor && self.sk.packets_out > 1;
+        // `tcp_rtx_queue_empty_or_single_skb`
+        let head = self.queue.head();
+        let several = self.sk.packets_out > 1 && self.queue.burst_end(head) < self.queue.end();
+        let held = u64::from(self.host.memory) + 1 > limit << factor && several;
         self.host.throttled |= held;
         held
     }
@@ -120,10 +130,10 @@ impl<A: Advisor> LinuxSender<A> {
     /// sent: first lost ones, whether the ACK asked for them or not (`tcp_wfree`, `tcp_tasklet_func`).
     #[inline]
     pub(super) fn leave_host(&mut self) {
-        self.host.packets = 0;
+        self.host.memory = 0;
         while std::mem::take(&mut self.host.throttled) {
             self.tsq_write();
-            self.host.packets = 0;
+            self.host.memory = 0;
         }
     }
 
@@ -164,7 +174,7 @@ impl<A: Advisor> LinuxSender<A> {
                     break;
                 }
             };
-            if self.is_held_in_host(0) {
+            if self.is_held_in_host(segments, 0) {
                 break;
             }
             self.transmit_burst(segments);
@@ -197,10 +207,14 @@ impl<A: Advisor> LinuxSender<A> {
         let prior = self.sk.packets_out;
         let sent_ns = self.pace(self.sk.snd_nxt, segments);
         let end = self.sk.snd_nxt + segments;
+        let pushes = self.written.pieces.leave(end);
         while self.sk.snd_nxt < end {
             let seq = self.queue.push();
             if segments > 1 && seq + 1 == end {
                 self.queue.bind(end - segments, end);
+            }
+            if pushes && seq + 1 == end {
+                self.queue.get_mut(seq).flags |= PUSH;
             }
             self.put_on_wire(seq, sent_ns, false, segments > 1);
             self.sk.snd_nxt += 1;
@@ -237,7 +251,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `__tcp_transmit_skb`, `tcp_rate_skb_sent`.
     fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool, cut: bool) {
-        self.host.packets += 1;
+        self.host.memory += if cut { TRUESIZE_CUT } else { TRUESIZE };
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
         let copy = self.next_copy();
@@ -339,7 +353,9 @@ impl<A: Advisor> LinuxSender<A> {
             }
             if !packet.has(SACKED | RETRANS) {
                 let segments = self.burst_again(seq, most);
-                if self.is_held_in_host(1) || !self.retransmit_burst(seq, segments) {
+                if self.is_held_in_host(self.queue.burst_end(seq) - seq, 1)
+                    || !self.retransmit_burst(seq, segments)
+                {
                     break;
                 }
                 if self.sk.in_cwnd_reduction() {
@@ -420,6 +436,9 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
     /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
     pub(super) fn fill_buffer(&mut self) {
+        if self.bursts {
+            return self.fill_pieces();
+        }
         // A wide cwnd sends what the buffer would not have held.
         let written = self.written.buffered.max(self.sk.snd_nxt);
         let freed = u64::from(OVERHEAD * self.queue.merged());

@@ -18,7 +18,6 @@ mod lcd;
 mod newreno;
 mod path;
 mod paws;
-mod pieces;
 mod prr;
 mod queue;
 mod rack;
@@ -32,6 +31,7 @@ mod tlp;
 mod transmit;
 mod undo;
 pub mod wheel;
+mod writing;
 
 use std::collections::VecDeque;
 
@@ -49,9 +49,10 @@ use self::sack::Reorder;
 pub use self::settings::{LinuxSettings, Release};
 use self::timeout::{Pending, Retries, XmitTimer};
 use self::tlp::Tlp;
-use self::transmit::{InHost, Usage, Written};
+use self::transmit::{InHost, Usage};
 use self::undo::Undo;
 use self::wheel::{Clock, TimerSlot};
+use self::writing::Written;
 use crate::Nanos;
 use crate::advice::Advisor;
 use crate::core::charged_header;

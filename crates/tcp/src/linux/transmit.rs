@@ -8,30 +8,20 @@
 
 use super::burst::Burst;
 use super::cc::{CaEvent, PacingStatus};
-use super::pieces::Pieces;
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
+use super::writing::{MSS, OVERHEAD, TRUESIZE};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::Nanos;
 use crate::advice::Advisor;
 use crate::segment::Ecn;
-use std::collections::VecDeque;
 
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
 
-/// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
-/// free when it is merged with its neighbour.
-pub(super) const BUFFER: u64 = 4 << 20;
-const TRUESIZE: u32 = 2280;
-pub(super) const OVERHEAD: u32 = 832;
-/// The same of one that is cut from a burst (`skb_segment`).
+/// Memory of a packet that is cut from a burst, bytes (`skb_segment`).
 const TRUESIZE_CUT: u32 = 2304;
-/// Payload of a segment, bytes.
-pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
 /// Most bytes that may wait in the host while nothing is paced (`tcp_limit_output_bytes`).
 const LIMIT_OUTPUT: u64 = 1 << 20;
-/// Segments of 1448 bytes until one ends with a write of 32 KiB.
-pub(super) const WRITES_AND_SEGMENTS: u32 = 4096;
 
 /// Why data is sent (`push_one`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,25 +54,6 @@ pub(super) struct InHost {
     pub throttled: bool,
     /// When pacing lets the next one go.
     pub pacing_timer: Option<Nanos>,
-}
-
-/// Packets that the application has written.
-#[derive(Clone, Debug)]
-pub(super) struct Written {
-    /// One beyond the last of them.
-    pub end: u32,
-    /// One beyond the last that the send buffer has held.
-    pub buffered: u32,
-    /// Those in it that end a piece of writing, where packets leave one by one.
-    pub pushes: VecDeque<u32>,
-    /// Pieces of writing, where they leave in bursts.
-    pub pieces: Pieces,
-}
-
-impl Default for Written {
-    fn default() -> Self {
-        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4), pieces: Pieces::default() }
-    }
 }
 
 impl<A: Advisor> LinuxSender<A> {
@@ -430,31 +401,6 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.set_cwnd(cwnd.max(restart));
         self.usage.stamp = self.sk.jiffies;
         self.usage.used = 0;
-    }
-
-    /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
-    /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
-    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
-    pub(super) fn fill_buffer(&mut self) {
-        if self.bursts {
-            return self.fill_pieces();
-        }
-        // A wide cwnd sends what the buffer would not have held.
-        let written = self.written.buffered.max(self.sk.snd_nxt);
-        let freed = u64::from(OVERHEAD * self.queue.merged());
-        let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
-        if held + held / 2 > BUFFER || written >= self.written.end {
-            return;
-        }
-        let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
-        let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
-        let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
-        while aligned < filled - 1 {
-            self.written.pushes.push_back(aligned);
-            aligned += WRITES_AND_SEGMENTS;
-        }
-        self.written.pushes.push_back(filled - 1);
-        self.written.buffered = filled;
     }
 
     /// A pure ACK (`tcp_send_ack`).

@@ -1,14 +1,23 @@
-//! The send buffer where packets leave in bursts: pieces of what the application writes, from which bursts are taken.
+//! The application's writing: packets that end with PSH and, where packets leave in bursts, the pieces from which these
+//! are taken.
 //!
 //! Source: net/ipv4/tcp.c (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`, `tcp_push`), tcp_output.c
 //! (`tcp_bound_to_half_wnd`, `tcp_grow_skb`, `tso_fragment`), core/stream.c (`sk_stream_write_space`). The application
 //! writes 32 KiB at a time, and again when a third of the buffer is free.
 
 use super::LinuxSender;
-use super::transmit::{BUFFER, MSS, OVERHEAD, WRITES_AND_SEGMENTS, Written};
 use crate::advice::Advisor;
 use std::collections::VecDeque;
 
+/// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
+/// free when it is merged with its neighbour.
+const BUFFER: u64 = 4 << 20;
+pub(super) const TRUESIZE: u32 = 2280;
+pub(super) const OVERHEAD: u32 = 832;
+/// Payload of a segment, bytes.
+pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
+/// Segments of 1448 bytes until one ends with a write of 32 KiB.
+const WRITES_AND_SEGMENTS: u32 = 4096;
 /// The widest window that a SYN/ACK can offer, bytes.
 const UNSCALED: u64 = 65_535;
 
@@ -54,6 +63,25 @@ impl Pieces {
     }
 }
 
+/// Packets that the application has written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// One beyond the last of them.
+    pub end: u32,
+    /// One beyond the last that the send buffer has held.
+    pub buffered: u32,
+    /// Those in it that end a piece of writing, where packets leave one by one.
+    pub pushes: VecDeque<u32>,
+    /// Pieces of writing, where they leave in bursts.
+    pub pieces: Pieces,
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4), pieces: Pieces::default() }
+    }
+}
+
 impl Written {
     /// Packets of the piece that begins with `next`, and whether it may become longer: it is the last one, and the
     /// application goes on.
@@ -64,9 +92,33 @@ impl Written {
 }
 
 impl<A: Advisor> LinuxSender<A> {
-    /// The application fills the send buffer when a third of it is free. A last piece that is not full gets more
-    /// first. The piece with which the buffer is full is pushed, and so is one that ends with a write.
-    pub(super) fn fill_pieces(&mut self) {
+    /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
+    /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
+    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
+    pub(super) fn fill_buffer(&mut self) {
+        if self.bursts {
+            return self.fill_pieces();
+        }
+        // A wide cwnd sends what the buffer would not have held.
+        let written = self.written.buffered.max(self.sk.snd_nxt);
+        let freed = u64::from(OVERHEAD * self.queue.merged());
+        let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
+        if held + held / 2 > BUFFER || written >= self.written.end {
+            return;
+        }
+        let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
+        let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
+        let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
+        while aligned < filled - 1 {
+            self.written.pushes.push_back(aligned);
+            aligned += WRITES_AND_SEGMENTS;
+        }
+        self.written.pushes.push_back(filled - 1);
+        self.written.buffered = filled;
+    }
+
+    /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the buffer is full is pushed, and so is one that ends with a write.
+    fn fill_pieces(&mut self) {
         let filled = self.written.buffered.max(self.sk.snd_nxt);
         let payload = |packets: u32| u64::from(packets * MSS);
         let mut held = payload(filled - self.sk.snd_una);
@@ -177,8 +229,8 @@ mod tests {
         assert_eq!((sender.sk.snd_nxt, ends(&sender.written.pieces)), (11, expected));
     }
 
-    /// The last piece keeps PSH although it becomes longer: 45 packets are what a burst of 64 KiB has room for. Of those
-    /// behind it only the last has PSH, for a write of 32 KiB ends with none of them.
+    /// The last piece keeps PSH although it becomes longer: 45 packets are what a burst of 64 KiB has room for. Behind
+    /// it only the last one has PSH, for a write of 32 KiB ends with none of them.
     #[test]
     fn later_pieces_are_the_longest_bursts() {
         let mut first = sender(0).written.pieces;

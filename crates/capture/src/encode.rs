@@ -46,7 +46,7 @@ pub(super) fn packet(
         source_port,
         destination_port,
         sequence: byte_number(profile, segment.seq),
-        acknowledgment: byte_number(profile, segment.ack).wrapping_add(u32::from(segment.octet)),
+        acknowledgment: byte_number(profile, segment.ack).wrapping_add(u32::from(segment.has_octet())),
         flags,
         window: window_field(profile, segment),
         urgent: 0,

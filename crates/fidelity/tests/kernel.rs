@@ -42,6 +42,19 @@ fn narrated_runs_of_reno() {
     assert_identical(&["reno1-400_150-1600_75-bbm3-T8.9", "reno1-6400_9-200_300-mbb0-T8.2"], 1);
 }
 
+/// Packets leave in bursts: their last ones have PSH, pieces of writing end them, and they are cut from one buffer.
+#[test]
+fn runs_with_bursts() {
+    assert_identical(
+        &[
+            "cubic1-1600_75-400_150-bbm1-T8.2-bursts",
+            "cubic1-200_300-6400_9-mbb0-T8.2-bursts",
+            "cubic1-6400_9-6400_9-bbm1-T8.2-bursts",
+        ],
+        1,
+    );
+}
+
 /// Neighbours that are SACKed are merged, which frees some of the send buffer. Without that, the application fills it
 /// later, and another packet has PSH and is acknowledged at once.
 #[test]

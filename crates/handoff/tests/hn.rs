@@ -20,7 +20,7 @@ fn ack(next: u32, now: Nanos, window: u32) -> Segment {
         syn: false,
         push: false,
         has_ack: true,
-        octet: false,
+        detail: Default::default(),
         ecn: Default::default(),
         sack: SackList::default(),
         timestamps: Some(Timestamps {

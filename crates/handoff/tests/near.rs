@@ -92,7 +92,7 @@ fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
         syn: false,
         push: false,
         has_ack: true,
-        octet: false,
+        detail: Default::default(),
         ecn: Default::default(),
         sack,
         timestamps: None,

@@ -23,7 +23,7 @@ fn ack(next: u32, echo_ms: u64) -> Segment {
         syn: false,
         push: false,
         has_ack: true,
-        octet: false,
+        detail: Default::default(),
         ecn: Default::default(),
         sack: SackList::default(),
         timestamps: Some(Timestamps { value: 1, echo: (echo_ms / 10) as u32 }),

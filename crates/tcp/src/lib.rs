@@ -26,7 +26,7 @@ pub use advice::{Advice, Advisor, View};
 pub use any::{AnyReceiver, AnySender};
 pub use profile::StackProfile;
 pub use receiver::Receiver;
-pub use segment::{SackList, Segment};
+pub use segment::{Detail, SackList, Segment};
 pub use sender::{Sender, Transmit};
 
 /// Time: whole nanoseconds.

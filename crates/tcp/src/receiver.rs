@@ -285,7 +285,7 @@ impl Receiver {
             syn,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack,
             timestamps,

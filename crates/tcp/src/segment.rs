@@ -175,6 +175,18 @@ impl Ecn {
     }
 }
 
+/// Something that numbers of packets do not say.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// Nothing.
+    #[default]
+    None,
+    /// An ACK: the first octet of packet `ack` is acknowledged, too.
+    Octet,
+    /// Data: its host has cut several packets from one that TCP handed over (GSO).
+    Cut,
+}
+
 /// A segment.
 ///
 /// The SACK blocks come last in memory: what most segments carry, up to the number of blocks, takes 48 bytes.
@@ -197,8 +209,8 @@ pub struct Segment {
     pub push: bool,
     /// `ack`, `window` and `sack` are valid.
     pub has_ack: bool,
-    /// The first octet of packet `ack` is acknowledged, too.
-    pub octet: bool,
+    /// Something beside numbers.
+    pub detail: Detail,
     /// Marks, and what is said of them.
     pub ecn: Ecn,
     /// An option carried for somebody else.
@@ -214,10 +226,16 @@ impl Segment {
         self.syn || self.payload > 0
     }
 
+    /// Whether the first octet of packet `ack` is acknowledged, too.
+    #[inline]
+    pub fn has_octet(&self) -> bool {
+        self.detail == Detail::Octet
+    }
+
     /// Overwrites `place`; of SACK blocks and option only what there is, and a data segment mostly has none.
     #[inline(always)] // so that a segment is made where it will lie
     pub fn write(self, place: &mut Self) {
-        let Self { seq, ack, window, payload, syn, push, has_ack, octet, ecn, sack, timestamps, option } =
+        let Self { seq, ack, window, payload, syn, push, has_ack, detail, ecn, sack, timestamps, option } =
             self;
         place.seq = seq;
         place.ack = ack;
@@ -226,7 +244,7 @@ impl Segment {
         place.syn = syn;
         place.push = push;
         place.has_ack = has_ack;
-        place.octet = octet;
+        place.detail = detail;
         place.ecn = ecn;
         place.timestamps = timestamps;
         sack.write(&mut place.sack);

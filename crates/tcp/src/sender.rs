@@ -70,7 +70,7 @@ impl<A: Advisor> Sender<A> {
     /// A segment has arrived.
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
         // RFC 9293, 3.10.7.3 and 3.10.7.4: not even the SYN, or something not yet sent. Single octets do not count here.
-        if !segment.has_ack || segment.octet || segment.ack == 0 || segment.ack > self.core.snd_max {
+        if !segment.has_ack || segment.has_octet() || segment.ack == 0 || segment.ack > self.core.snd_max {
             return;
         }
         let core = &mut self.core;
@@ -306,7 +306,7 @@ impl<A: Advisor> Sender<A> {
             syn,
             push: false,
             has_ack: !syn,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps,

@@ -15,7 +15,7 @@ pub fn ack_of(packet: u32, window: u32, echo: Option<u32>) -> Segment {
         syn: packet == 1,
         push: false,
         has_ack: true,
-        octet: false,
+        detail: Default::default(),
         ecn: Default::default(),
         option: Default::default(),
         sack: SackList::default(),

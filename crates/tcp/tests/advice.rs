@@ -31,7 +31,7 @@ fn ack(next: u32, now: Nanos, echo_ms: u32) -> Segment {
         syn: false,
         push: false,
         has_ack: true,
-        octet: false,
+        detail: Default::default(),
         ecn: Default::default(),
         sack: SackList::default(),
         timestamps: Some(Timestamps { value: (now / MS) as u32, echo: echo_ms }),

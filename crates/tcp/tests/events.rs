@@ -118,7 +118,7 @@ impl<A: Advisor + std::fmt::Debug> Model<A> {
             syn: false,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack,
             timestamps: Some(stamps),

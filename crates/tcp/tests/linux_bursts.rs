@@ -3,7 +3,7 @@
 use crate::ack::ack_of;
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::{LINUX_6_12, LINUX_6_12_BBR};
-use segue_tcp::{Advice, Nanos, SackList, Segment, StackProfile};
+use segue_tcp::{Advice, Detail, Nanos, SackList, Segment, StackProfile};
 
 const MS: Nanos = 1_000_000;
 const RTT: Nanos = 50 * MS;
@@ -48,6 +48,25 @@ fn bbr_paces_two_packets_at_a_time() {
     assert_eq!(left.len(), 20);
     let gap = 1448 * 1_000_000_000 / rate;
     assert!(left[2..].windows(2).all(|pair| pair[1].0 - pair[0].0 == gap), "{left:?}, {gap}");
+}
+
+/// `__tcp_transmit_skb`, `skb_segment`: the last packet of a burst has PSH, and all of them are told to be cut from one. A
+/// packet that leaves alone is neither.
+#[test]
+fn the_last_packet_of_a_burst_is_pushed() {
+    let cut = |bursts| {
+        let mut sender = sender(&LINUX_6_12, bursts);
+        let mut cut = Vec::new();
+        for (now, ack) in [(2 * RTT, 3), (3 * RTT, 4)] {
+            sender.on_segment(now, &ack_of(ack, 1_000, None));
+            let sent = std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment);
+            cut.extend(sent.map(|sent| (sent.seq, sent.detail == Detail::Cut, sent.push)));
+        }
+        cut
+    };
+    let pair = |first| [(first, true, false), (first + 1, true, true)];
+    assert_eq!(cut(true), [pair(11), pair(13), pair(15)].concat());
+    assert_eq!(cut(false), [11, 12, 13, 14, 15, 16].map(|seq| (seq, false, false)));
 }
 
 /// Packets that each ACK of one packet lets out in congestion avoidance. The window has room for one more each time.

@@ -4,7 +4,7 @@
 use crate::ack::ack_of;
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::LINUX_6_12;
-use segue_tcp::{Nanos, Segment};
+use segue_tcp::{Detail, Nanos, Segment};
 
 const MS: Nanos = 1_000_000;
 const RTT: Nanos = 50 * MS;
@@ -114,10 +114,10 @@ fn leaves_after(octets: &[u32]) -> Vec<u32> {
         sender.on_timer(now);
         while sender.poll_transmit(now).is_some() {}
     }
-    let octets = octets.iter().map(|packet| (*packet, true));
+    let octets = octets.iter().map(|packet| (*packet, Detail::Octet));
     let mut left = Vec::new();
-    for (packet, octet) in octets.chain([(3, false)]) {
-        sender.on_segment(now, &Segment { octet, timestamps: None, ..ack_of(una + packet, 10, Some(0)) });
+    for (packet, detail) in octets.chain([(3, Detail::None)]) {
+        sender.on_segment(now, &Segment { detail, timestamps: None, ..ack_of(una + packet, 10, Some(0)) });
         left.extend(
             std::iter::from_fn(|| sender.poll_transmit(now)).map(|transmit| transmit.segment.seq - una),
         );

@@ -97,7 +97,7 @@ impl Run {
             syn: false,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack,
             timestamps: Some(Timestamps { value: stamp, echo: stamp - echo_ms }),

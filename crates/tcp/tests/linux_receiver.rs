@@ -3,7 +3,7 @@
 use segue_tcp::linux::receiver::LinuxReceiver;
 use segue_tcp::profile::LINUX_6_12;
 use segue_tcp::segment::{SackList, Timestamps};
-use segue_tcp::{Nanos, Segment, StackProfile};
+use segue_tcp::{Detail, Nanos, Segment, StackProfile};
 
 const MS: Nanos = 1_000_000;
 /// The clock of time stamps stands here at time zero, ms: 4096 jiffies.
@@ -88,7 +88,7 @@ fn packet(seq: u32, ms: u64) -> Segment {
         syn: seq == 0,
         push: false,
         has_ack: seq > 0,
-        octet: false,
+        detail: Default::default(),
         ecn: Default::default(),
         sack: SackList::default(),
         timestamps: Some(Timestamps { value: (BOOT_MS + ms) as u32, echo: 0 }),
@@ -136,6 +136,21 @@ fn grown(ms: u64) -> (Host, u32) {
     assert_eq!(host.receiver.last_ack(), count + 1);
     host.acks.clear();
     (host, count + 1)
+}
+
+/// `tcp_measure_rcv_mss`: the first segment's memory says how much of the buffer may be payload. 2,280 bytes allow 162/256
+/// of 4 MiB, and the window grows by 2,896 bytes with each of 193 packets. A segment that was cut from a burst takes
+/// 2,304, which allow 160/256 and 182 packets. Then 16 more are acknowledged at once.
+#[test]
+fn quick_acks_end_earlier_where_packets_come_in_bursts() {
+    for (detail, packets) in [(Detail::None, 193 + 16), (Detail::Cut, 182 + 16)] {
+        let mut host = Host::connected();
+        for (ms, seq) in (100..).zip(1..=packets + 2) {
+            host.arrives(ms * MS, Segment { detail, ..packet(seq, ms) });
+        }
+        let acks: Vec<u32> = host.acked().into_iter().map(|(_, ack)| ack).collect();
+        assert_eq!(acks, (2..=packets + 1).chain([packets + 3]).collect::<Vec<_>>());
+    }
 }
 
 /// `__tcp_ack_snd_check`: every second full segment.

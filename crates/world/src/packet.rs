@@ -94,7 +94,7 @@ impl Packet {
             syn: false,
             push: false,
             has_ack: false,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

@@ -195,7 +195,7 @@ impl Bench {
             syn: false,
             push: false,
             has_ack: false,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack: Default::default(),
             timestamps: None,

@@ -50,7 +50,7 @@ impl Line {
             syn: false,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             sack,
             timestamps: Some(Timestamps { value, echo: stamp(self.now + STAMP_BASE - age) }),
             option: Default::default(),

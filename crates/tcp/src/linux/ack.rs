@@ -32,7 +32,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Before, at or after the kernel's `snd_una`.
     #[inline]
     pub(super) fn compare_una(&self, segment: &Segment) -> Ordering {
-        (segment.ack, segment.octet).cmp(&(self.sk.snd_una, self.una_octet))
+        (segment.ack, segment.has_octet()).cmp(&(self.sk.snd_una, self.una_octet))
     }
 
     /// `tcp_may_update_window`. The receiver sends no data, so its sequence number stands still.
@@ -73,7 +73,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.old_ack(segment, prior_una, &mut tag, &mut rs);
             return true;
         }
-        if ack + u32::from(segment.octet) > self.sk.snd_nxt {
+        if ack + u32::from(segment.has_octet()) > self.sk.snd_nxt {
             return false;
         }
         if order.is_gt() {
@@ -85,7 +85,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.replace_ts_recent();
         flags |= self.update_window(segment);
         self.sk.snd_una = ack;
-        self.una_octet = segment.octet;
+        self.una_octet = segment.has_octet();
         if order.is_gt() {
             self.note_progress();
         }

@@ -48,19 +48,20 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// The next burst of new data, of `most` packets, where cwnd has room: half a window at most (`tcp_cwnd_test`).
     /// A probe may not wait.
-    pub(super) fn burst(&self, most: u32, may_wait: bool) -> Burst {
+    pub(super) fn burst(&mut self, most: u32, may_wait: bool) -> Burst {
         if most == 1 {
             return Burst::Leaves(1);
         }
         let sk = &self.sk;
-        let waiting = self.written.end - sk.snd_nxt;
         let receiver = self.wnd_end() - sk.snd_nxt;
         let room = sk.snd_cwnd.saturating_sub(sk.packets_in_flight());
-        let segments = room.min((sk.snd_cwnd / 2).max(1)).min(most).min(waiting).max(1);
-        if may_wait && waiting > 1 && room > 0 && self.defers(most, room.min(receiver), waiting) {
-            return Burst::Waits { for_cwnd: room < receiver };
+        let quota = room.min((sk.snd_cwnd / 2).max(1)).min(most).max(1);
+        self.written.pieces.grow(sk.snd_nxt, quota);
+        let (length, is_last) = self.written.piece(sk.snd_nxt);
+        if may_wait && length > 1 && room > 0 && self.defers(most, room.min(receiver), length, is_last) {
+            return Burst::Waits { for_cwnd: room < receiver && room <= length };
         }
-        Burst::Leaves(segments.min(receiver))
+        Burst::Leaves(quota.min(length).min(receiver))
     }
 
     /// Packets, at most `most`, that leave again as one from the lost one `seq` on. They left with it before, and cwnd
@@ -74,11 +75,16 @@ impl<A: Advisor> LinuxSender<A> {
         (self.queue.burst_end(seq) - seq).min(most).min(room).min(receiver).max(1)
     }
 
-    /// Whether the next ACK, which is near, will make room for a longer burst than `limit` (`tcp_tso_should_defer`).
-    fn defers(&self, most: u32, limit: u32, waiting: u32) -> bool {
+    /// Whether the next ACK, which is near, will make room for a longer burst than `limit` (`tcp_tso_should_defer`). The
+    /// piece of writing that waits has `length` packets. A last one may become longer.
+    fn defers(&self, most: u32, limit: u32, length: u32, is_last: bool) -> bool {
         let sk = &self.sk;
         let wrote_long_ago = sk.tcp_clock_cache > sk.tcp_wstamp_ns.saturating_add(NEAR);
-        if sk.ca_state >= CaState::Recovery || wrote_long_ago || limit >= most || limit >= waiting {
+        if sk.ca_state >= CaState::Recovery
+            || wrote_long_ago
+            || limit >= most
+            || (!is_last && limit >= length)
+        {
             return false;
         }
         if limit * WIN_DIVISOR >= self.snd_wnd.min(sk.snd_cwnd) || self.queue.is_empty() {

@@ -43,7 +43,7 @@ impl<A: Advisor> LinuxSender<A> {
         let limited = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
         self.cwnd_validate(limited);
         let out = self.out.pop_back()?;
-        self.host.packets = 0;
+        self.host.memory = 0;
         Some(self.packet(out))
     }
 

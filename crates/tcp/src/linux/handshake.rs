@@ -59,6 +59,11 @@ impl<A: Advisor> LinuxSender<A> {
         self.advised.quiet_since = self.now;
         // `tcp_sendmsg`: the application was idle until now.
         self.sk.rate_check_app_limited();
+        if self.bursts {
+            // The first write leaves before others come.
+            self.push_pending();
+            self.leave_host();
+        }
         self.fill_buffer();
         self.push_pending();
     }

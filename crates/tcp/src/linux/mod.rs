@@ -31,6 +31,7 @@ mod tlp;
 mod transmit;
 mod undo;
 pub mod wheel;
+mod writing;
 
 use std::collections::VecDeque;
 
@@ -48,14 +49,15 @@ use self::sack::Reorder;
 pub use self::settings::{LinuxSettings, Release};
 use self::timeout::{Pending, Retries, XmitTimer};
 use self::tlp::Tlp;
-use self::transmit::{InHost, Usage, Written};
+use self::transmit::{InHost, Usage};
 use self::undo::Undo;
 use self::wheel::{Clock, TimerSlot};
+use self::writing::Written;
 use crate::Nanos;
 use crate::advice::Advisor;
 use crate::core::charged_header;
 use crate::profile::StackProfile;
-use crate::segment::{CarriedOption, Ecn, SackList, Segment, Timestamps};
+use crate::segment::{CarriedOption, Detail, Ecn, SackList, Segment, Timestamps};
 use crate::sender::Transmit;
 
 /// Degree of reordering at the start (`tcp_reordering`).
@@ -100,6 +102,8 @@ struct Out {
     stamp: u32,
     /// PSH.
     push: bool,
+    /// TCP handed it over as one with others.
+    cut: bool,
     ecn: Ecn,
     kind: OutKind,
 }
@@ -363,7 +367,7 @@ impl<A: Advisor> LinuxSender<A> {
             syn,
             push: out.push,
             has_ack: !syn,
-            octet: false,
+            detail: if out.cut { Detail::Cut } else { Detail::None },
             ecn: out.ecn,
             sack: SackList::default(),
             timestamps: Some(Timestamps { value: out.stamp, echo: self.stamps.recent }),

@@ -178,10 +178,13 @@ impl Queue {
         }
     }
 
-    /// Packets `first..end` have just left in one buffer, which is theirs alone.
+    /// Packets `first..end` leave in one buffer, which is theirs alone. The last of several has PSH (`__tcp_transmit_skb`).
     pub fn bind(&mut self, first: u32, end: u32) {
         for seq in first + 1..end {
             self.get_mut(seq).flags |= BURST;
+        }
+        if end - first > 1 {
+            self.get_mut(end - 1).flags |= PUSH;
         }
         self.cut(first);
         self.cut(end);
@@ -202,6 +205,12 @@ impl Queue {
             end += 1;
         }
         end
+    }
+
+    /// Buffers of what is queued.
+    pub fn buffers(&self) -> u32 {
+        let next = (self.head + 1).min(self.end)..self.end;
+        (next.start - self.head) + next.filter(|&seq| !self.get(seq).has(BURST | MERGED)).count() as u32
     }
 
     /// Every packet has a buffer of its own again: the receiver has dropped what it had SACKed.

@@ -269,7 +269,7 @@ impl LinuxReceiver {
             syn,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: self.ecn.says(syn),
             sack,
             timestamps: Some(Timestamps { value: self.time_stamp(), echo: self.ts_recent }),

@@ -9,24 +9,19 @@
 use super::burst::Burst;
 use super::cc::{CaEvent, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
+use super::writing::{MSS, OVERHEAD, TRUESIZE};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::Nanos;
 use crate::advice::Advisor;
 use crate::segment::Ecn;
-use std::collections::VecDeque;
 
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
 
-/// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
-/// free when it is merged with its neighbour.
-const BUFFER: u64 = 4 << 20;
-const TRUESIZE: u32 = 2280;
-const OVERHEAD: u32 = 832;
+/// Memory of a packet that is cut from a burst, bytes (`skb_segment`).
+const TRUESIZE_CUT: u32 = 2304;
 /// Most bytes that may wait in the host while nothing is paced (`tcp_limit_output_bytes`).
 const LIMIT_OUTPUT: u64 = 1 << 20;
-/// Segments of 1448 bytes until one ends with a write of 32 KiB.
-const WRITES_AND_SEGMENTS: u32 = 4096;
 
 /// Why data is sent (`push_one`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,29 +48,12 @@ pub(super) struct Usage {
 /// Packets that have not left the host yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InHost {
-    /// Data packets that this event has sent (`sk_wmem_alloc`).
-    pub packets: u32,
+    /// Memory of the packets that this event has sent (`sk_wmem_alloc`), bytes.
+    pub memory: u32,
     /// More wait until they have left (`TSQ_THROTTLED`).
     pub throttled: bool,
     /// When pacing lets the next one go.
     pub pacing_timer: Option<Nanos>,
-}
-
-/// Packets that the application has written.
-#[derive(Clone, Debug)]
-pub(super) struct Written {
-    /// One beyond the last of them.
-    pub end: u32,
-    /// One beyond the last that the send buffer has held.
-    pub buffered: u32,
-    /// Those in it that end a piece of writing.
-    pub pushes: VecDeque<u32>,
-}
-
-impl Default for Written {
-    fn default() -> Self {
-        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4) }
-    }
 }
 
 impl<A: Advisor> LinuxSender<A> {
@@ -105,13 +83,16 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// Whether what this event has sent must leave the host first (`tcp_small_queue_check`).
-    fn is_held_in_host(&mut self, factor: u32) -> bool {
+    fn is_held_in_host(&mut self, segments: u32, factor: u32) -> bool {
         // `sk_pacing_shift` is 10: what is sent in about 1 ms.
-        let mut limit = u64::from(2 * TRUESIZE).max(self.sk.pacing_rate >> 10);
+        let mut limit = u64::from(2 * (OVERHEAD + segments * MSS)).max(self.sk.pacing_rate >> 10);
         if self.sk.pacing_status == PacingStatus::None {
             limit = limit.min(LIMIT_OUTPUT);
         }
-        let held = u64::from(self.host.packets * TRUESIZE) + 1 > limit << factor && self.sk.packets_out > 1;
+        // `tcp_rtx_queue_empty_or_single_skb`
+        let head = self.queue.head();
+        let several = self.sk.packets_out > 1 && self.queue.burst_end(head) < self.queue.end();
+        let held = u64::from(self.host.memory) + 1 > limit << factor && several;
         self.host.throttled |= held;
         held
     }
@@ -120,10 +101,10 @@ impl<A: Advisor> LinuxSender<A> {
     /// sent: first lost ones, whether the ACK asked for them or not (`tcp_wfree`, `tcp_tasklet_func`).
     #[inline]
     pub(super) fn leave_host(&mut self) {
-        self.host.packets = 0;
+        self.host.memory = 0;
         while std::mem::take(&mut self.host.throttled) {
             self.tsq_write();
-            self.host.packets = 0;
+            self.host.memory = 0;
         }
     }
 
@@ -164,7 +145,7 @@ impl<A: Advisor> LinuxSender<A> {
                     break;
                 }
             };
-            if self.is_held_in_host(0) {
+            if self.is_held_in_host(segments, 0) {
                 break;
             }
             self.transmit_burst(segments);
@@ -196,14 +177,19 @@ impl<A: Advisor> LinuxSender<A> {
     fn transmit_burst(&mut self, segments: u32) {
         let prior = self.sk.packets_out;
         let sent_ns = self.pace(self.sk.snd_nxt, segments);
-        for _ in 0..segments {
+        let end = self.sk.snd_nxt + segments;
+        let pushes = self.written.pieces.leave(end);
+        while self.sk.snd_nxt < end {
             let seq = self.queue.push();
-            self.put_on_wire(seq, sent_ns, false);
+            if segments > 1 && seq + 1 == end {
+                self.queue.bind(end - segments, end);
+            }
+            if pushes && seq + 1 == end {
+                self.queue.get_mut(seq).flags |= PUSH;
+            }
+            self.put_on_wire(seq, sent_ns, false, segments > 1);
             self.sk.snd_nxt += 1;
             self.sk.packets_out += 1;
-        }
-        if segments > 1 {
-            self.queue.bind(self.sk.snd_nxt - segments, self.sk.snd_nxt);
         }
         if prior == 0 || self.xmit.pending == Pending::LossProbe {
             self.rearm_rto();
@@ -235,8 +221,8 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// `__tcp_transmit_skb`, `tcp_rate_skb_sent`.
-    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool) {
-        self.host.packets += 1;
+    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool, cut: bool) {
+        self.host.memory += if cut { TRUESIZE_CUT } else { TRUESIZE };
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
         let copy = self.next_copy();
@@ -254,13 +240,13 @@ impl<A: Advisor> LinuxSender<A> {
         let push = packet.has(PUSH);
         let stamp = (sent_ns / 1_000_000) as u32;
         let ecn = self.ecn_of(seq, retransmission);
-        self.out.push_back(Out { seq, copy, stamp, push, ecn, kind: OutKind::Data { retransmission } });
+        self.out.push_back(Out { seq, copy, stamp, push, cut, ecn, kind: OutKind::Data { retransmission } });
     }
 
     /// Puts a packet on the wire (`__tcp_transmit_skb`).
     pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
         let sent_ns = self.pace(seq, 1);
-        self.put_on_wire(seq, sent_ns, retransmission);
+        self.put_on_wire(seq, sent_ns, retransmission, false);
     }
 
     /// `__tcp_retransmit_skb` of so many packets; false if the receiver has no room for it.
@@ -279,7 +265,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let sent_ns = self.pace(seq, segments);
         for seq in burst {
-            self.put_on_wire(seq, sent_ns, true);
+            self.put_on_wire(seq, sent_ns, true, segments > 1);
             self.queue.get_mut(seq).flags |= EVER_RETRANS;
         }
         true
@@ -338,7 +324,9 @@ impl<A: Advisor> LinuxSender<A> {
             }
             if !packet.has(SACKED | RETRANS) {
                 let segments = self.burst_again(seq, most);
-                if self.is_held_in_host(1) || !self.retransmit_burst(seq, segments) {
+                if self.is_held_in_host(self.queue.burst_end(seq) - seq, 1)
+                    || !self.retransmit_burst(seq, segments)
+                {
                     break;
                 }
                 if self.sk.in_cwnd_reduction() {
@@ -415,28 +403,6 @@ impl<A: Advisor> LinuxSender<A> {
         self.usage.used = 0;
     }
 
-    /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
-    /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
-    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
-    pub(super) fn fill_buffer(&mut self) {
-        // A wide cwnd sends what the buffer would not have held.
-        let written = self.written.buffered.max(self.sk.snd_nxt);
-        let freed = u64::from(OVERHEAD * self.queue.merged());
-        let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
-        if held + held / 2 > BUFFER || written >= self.written.end {
-            return;
-        }
-        let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
-        let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
-        let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
-        while aligned < filled - 1 {
-            self.written.pushes.push_back(aligned);
-            aligned += WRITES_AND_SEGMENTS;
-        }
-        self.written.pushes.push_back(filled - 1);
-        self.written.buffered = filled;
-    }
-
     /// A pure ACK (`tcp_send_ack`).
     pub(super) fn send_ack(&mut self) {
         self.send_bare(self.sk.snd_nxt);
@@ -452,6 +418,6 @@ impl<A: Advisor> LinuxSender<A> {
         let stamp = (self.sk.tcp_wstamp_ns / 1_000_000) as u32;
         let copy = self.next_copy();
         let ecn = Ecn::default();
-        self.out.push_back(Out { seq, copy, stamp, push: false, ecn, kind: OutKind::Bare });
+        self.out.push_back(Out { seq, copy, stamp, push: false, cut: false, ecn, kind: OutKind::Bare });
     }
 }

@@ -289,7 +289,7 @@ impl Drill {
             syn: handshake,
             push: false,
             has_ack: packet.has_ack,
-            octet: false,
+            detail: Default::default(),
             // The other side opens the connection in the script, and answers here: its offer was taken up.
             ecn: if handshake && self.passive && self.settings.ecn { Ecn::ECE } else { packet.ecn },
             option: Default::default(),

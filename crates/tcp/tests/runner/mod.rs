@@ -336,7 +336,7 @@ impl<H: Hooks> Run<H> {
             syn: false,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

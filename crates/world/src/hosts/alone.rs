@@ -11,7 +11,7 @@ use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows, t
 use segue_handoff::{Act, AloneRule, Pace};
 use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
 use segue_tcp::segment::Timestamps;
-use segue_tcp::{AnyReceiver, Segment};
+use segue_tcp::{AnyReceiver, Detail, Segment};
 
 /// A connection is busy on which something has come within so long of the old link's end (as the agent has it).
 const LATELY: Nanos = 2 * SECOND;
@@ -403,10 +403,12 @@ impl Mobile {
         let packet = match act {
             Act::Message { seq, .. } => Packet::of_signal(flow, Signal::Unreachable, seq),
             _ => {
-                let (ack, octet) =
-                    if let Act::Octet { seq, .. } = act { (seq, true) } else { (waiting.ack, false) };
+                let (ack, detail) = match act {
+                    Act::Octet { seq, .. } => (seq, Detail::Octet),
+                    _ => (waiting.ack, Detail::None),
+                };
                 let (plain, bytes) = host.flows[place].receiver.plain_ack(net.now());
-                let packet = Packet::ack(flow, (Segment { ack, octet, ..plain }, bytes));
+                let packet = Packet::ack(flow, (Segment { ack, detail, ..plain }, bytes));
                 net.observer.sent(net.now(), &packet);
                 packet
             }

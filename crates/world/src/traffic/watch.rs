@@ -292,7 +292,7 @@ mod tests {
             syn: false,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

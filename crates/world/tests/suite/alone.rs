@@ -5,6 +5,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use segue_handoff::Act;
 use segue_netsim::{Nanos, SECOND};
+use segue_tcp::Detail;
 use segue_tcp::profile::PROFILES;
 use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::drive::run::{DriveExperiment, WideArea};
@@ -62,9 +63,9 @@ fn a_sender_of_linux_resumes_at_once() {
         messages.chain(octets).chain(three(Act::LastAck { ack: last[0], lost: false })).collect();
     assert_eq!(said[..18], expected);
     let sent: Vec<_> = sent_by_mobile(&trace).filter(|sent| sent.0 >= up).take(6).collect();
-    let numbers: Vec<_> = sent.iter().map(|sent| (sent.1.segment.ack, sent.1.segment.octet)).collect();
-    let octets = last[1..].iter().rev().map(|&seq| (seq, true));
-    assert_eq!(numbers, octets.chain([(last[0], false); 3]).collect::<Vec<_>>());
+    let numbers: Vec<_> = sent.iter().map(|sent| (sent.1.segment.ack, sent.1.segment.detail)).collect();
+    let octets = last[1..].iter().rev().map(|&seq| (seq, Detail::Octet));
+    assert_eq!(numbers, octets.chain([(last[0], Detail::None); 3]).collect::<Vec<_>>());
     for (_, packet) in sent {
         assert_eq!(packet.segment.timestamps.map(|stamps| stamps.echo), Some(0));
     }

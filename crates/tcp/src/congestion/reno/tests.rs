@@ -127,7 +127,7 @@ fn the_receivers_window_ends_the_growth() {
             syn: false,
             push: false,
             has_ack: true,
-            octet: false,
+            detail: Default::default(),
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

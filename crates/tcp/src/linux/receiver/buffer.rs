@@ -12,8 +12,8 @@ const MOST: u32 = 16 << 20;
 pub(super) const TRUESIZE: u32 = 2280;
 /// The same of one or two segments out of order, whose data move into one head (`skb_condense`, `skb_try_coalesce`).
 pub(super) const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
-/// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
-const RATIO: u32 = MSS * 256 / TRUESIZE;
+/// The same of one that its host cut from a longer one, in order or not (`skb_segment`). Its head has room for no other.
+pub(super) const TRUESIZE_CUT: u32 = 2304;
 /// Payload of a segment, bytes.
 const MSS: u32 = 1448;
 /// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment.
@@ -27,11 +27,18 @@ const CUSHION: u64 = 16 * MSS as u64;
 /// Unit in which windows are told (`rcv_wscale` 9, for 16 MB).
 const WINDOW_UNIT: u32 = 512;
 
+/// Payload of a segment that takes so much memory, in 1/256.
+const fn ratio(truesize: u32) -> u32 {
+    MSS * 256 / truesize
+}
+
 /// The buffer of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
     /// `sk_rcvbuf`, bytes.
     size: u32,
+    /// Share of it that may be payload, in 1/256 (`scaling_ratio`).
+    ratio: u32,
     /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
     window: u32,
     /// Window that was offered with the last ACK, bytes (`rcv_wnd`).
@@ -55,6 +62,7 @@ impl Buffer {
         let (window, offered) = (FIRST_WINDOW, FIRST_OFFER);
         Self {
             size: BUFFER,
+            ratio: ratio(TRUESIZE),
             window,
             offered,
             space,
@@ -73,6 +81,11 @@ impl Buffer {
         self.read = next;
     }
 
+    /// The first data segment takes so much memory (`tcp_measure_rcv_mss`).
+    pub(super) fn see_first(&mut self, truesize: u32) {
+        self.ratio = ratio(truesize);
+    }
+
     /// Window that all of the buffer allows (`window_clamp`, `tcp_full_space`).
     fn clamp(&self) -> u32 {
         self.space_beside(0)
@@ -80,7 +93,7 @@ impl Buffer {
 
     /// Window that the buffer allows beside `held` bytes (`tcp_space`).
     fn space_beside(&self, held: u32) -> u32 {
-        (u64::from(self.size.saturating_sub(held)) * u64::from(RATIO) / 256) as u32
+        (u64::from(self.size.saturating_sub(held)) * u64::from(self.ratio) / 256) as u32
     }
 
     /// Whether the window widens by a packet that has just come (`tcp_grow_window`). The buffer holds `held` bytes, the
@@ -149,7 +162,7 @@ impl Buffer {
             let (copied, space) = (u64::from(copied), u64::from(self.space));
             let window = 2 * copied + CUSHION;
             let window = window + 2 * (window * (copied - space) / space);
-            let size = (window * 256 / u64::from(RATIO)).min(u64::from(MOST)) as u32;
+            let size = (window * 256 / u64::from(self.ratio)).min(u64::from(MOST)) as u32;
             self.size = self.size.max(size);
             self.space = copied as u32;
         }

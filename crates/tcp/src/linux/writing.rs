@@ -1,0 +1,248 @@
+//! The application's writing: packets that end with PSH and, where packets leave in bursts, the pieces from which these
+//! are taken.
+//!
+//! Source: net/ipv4/tcp.c (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`, `tcp_push`), tcp_output.c
+//! (`tcp_bound_to_half_wnd`, `tcp_grow_skb`, `tso_fragment`), core/stream.c (`sk_stream_write_space`). The application
+//! writes 32 KiB at a time, and again when a third of the buffer is free.
+
+use super::LinuxSender;
+use crate::advice::Advisor;
+use std::collections::VecDeque;
+
+/// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
+/// free when it is merged with its neighbour.
+const BUFFER: u64 = 4 << 20;
+pub(super) const TRUESIZE: u32 = 2280;
+pub(super) const OVERHEAD: u32 = 832;
+/// Payload of a segment, bytes.
+pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
+/// Segments of 1448 bytes until one ends with a write of 32 KiB.
+const WRITES_AND_SEGMENTS: u32 = 4096;
+/// The widest window that a SYN/ACK can offer, bytes.
+const UNSCALED: u64 = 65_535;
+
+/// Packets of one buffer that wait to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// One beyond the last of them.
+    end: u32,
+    /// That one has PSH.
+    push: bool,
+}
+
+/// All pieces that wait, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces(VecDeque<Piece>);
+
+impl Pieces {
+    /// The first piece gets packets of those behind it, so that from `next` on it has `quota` (`tcp_grow_skb`).
+    pub(super) fn grow(&mut self, next: u32, quota: u32) {
+        let end = next + quota;
+        while let [first, second, ..] = self.0.make_contiguous() {
+            if first.end >= end {
+                return;
+            }
+            if second.end > end {
+                first.end = end;
+                return;
+            }
+            second.push |= first.push;
+            self.0.pop_front();
+        }
+    }
+
+    /// Packets up to `end` leave. Says whether the last one ends a piece that has PSH.
+    #[inline]
+    pub(super) fn leave(&mut self, end: u32) -> bool {
+        let mut pushes = false;
+        while let Some(first) = self.0.front().filter(|first| first.end <= end) {
+            pushes = first.end == end && first.push;
+            self.0.pop_front();
+        }
+        pushes
+    }
+}
+
+/// Packets that the application has written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// One beyond the last of them.
+    pub end: u32,
+    /// One beyond the last that the send buffer has held.
+    pub buffered: u32,
+    /// Those in it that end a piece of writing, where packets leave one by one.
+    pub pushes: VecDeque<u32>,
+    /// Pieces of writing, where they leave in bursts.
+    pub pieces: Pieces,
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4), pieces: Pieces::default() }
+    }
+}
+
+impl Written {
+    /// Packets of the piece that begins with `next`, and whether it may become longer: it is the last one, and the
+    /// application goes on.
+    pub(super) fn piece(&self, next: u32) -> (u32, bool) {
+        let end = self.pieces.0.front().map_or(self.end, |first| first.end);
+        (end - next, self.pieces.0.len() < 2 && end < self.end)
+    }
+}
+
+impl<A: Advisor> LinuxSender<A> {
+    /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
+    /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
+    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
+    pub(super) fn fill_buffer(&mut self) {
+        if self.bursts {
+            return self.fill_pieces();
+        }
+        // A wide cwnd sends what the buffer would not have held.
+        let written = self.written.buffered.max(self.sk.snd_nxt);
+        let freed = u64::from(OVERHEAD * self.queue.merged());
+        let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
+        if held + held / 2 > BUFFER || written >= self.written.end {
+            return;
+        }
+        let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
+        let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
+        let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
+        while aligned < filled - 1 {
+            self.written.pushes.push_back(aligned);
+            aligned += WRITES_AND_SEGMENTS;
+        }
+        self.written.pushes.push_back(filled - 1);
+        self.written.buffered = filled;
+    }
+
+    /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the buffer is full is pushed, and so is one that ends with a write.
+    fn fill_pieces(&mut self) {
+        let filled = self.written.buffered.max(self.sk.snd_nxt);
+        let payload = |packets: u32| u64::from(packets * MSS);
+        let mut held = payload(filled - self.sk.snd_una);
+        if held + held / 2 > BUFFER || filled >= self.written.end {
+            return;
+        }
+        held += u64::from(OVERHEAD) * (u64::from(self.queue.buffers()) + self.written.pieces.0.len() as u64);
+        if held + held / 2 > BUFFER {
+            return;
+        }
+        // `tcp_xmit_size_goal`: half of the widest window at most. That of the SYN/ACK is not scaled.
+        let widest = u64::from(self.max_window) * u64::from(MSS);
+        let widest = if self.written.buffered == 1 { widest.min(UNSCALED) } else { widest };
+        let goal = (u64::from(self.sk.gso_max_size).min(widest / 2) / u64::from(MSS)).max(1) as u32;
+        let pieces = &mut self.written.pieces.0;
+        let mut end = filled;
+        let mut first = self.sk.snd_nxt; // of the last piece
+        if let [.., last_but_one, _] = *pieces.make_contiguous() {
+            first = last_but_one.end;
+        }
+        while end < self.written.end {
+            let room = goal.saturating_sub(end - first);
+            if room == 0 || pieces.is_empty() {
+                if held >= BUFFER {
+                    break;
+                }
+                held += u64::from(OVERHEAD);
+                first = end;
+                pieces.push_back(Piece { end, push: false });
+            }
+            let more = goal.saturating_sub(end - first).min(self.written.end - end);
+            end += more;
+            held += payload(more);
+            if let Some(last) = pieces.back_mut() {
+                last.end = end;
+                last.push |= (end - 1).is_multiple_of(WRITES_AND_SEGMENTS);
+            }
+        }
+        pieces.iter_mut().last().into_iter().for_each(|last| last.push = true);
+        self.written.buffered = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::LinuxSettings;
+    use crate::linux::receiver::LinuxReceiver;
+    use crate::profile::LINUX_6_12;
+
+    const RTT: u64 = 50_000_000;
+
+    fn ends(pieces: &Pieces) -> Vec<(u32, bool)> {
+        pieces.0.iter().map(|piece| (piece.end, piece.push)).collect()
+    }
+
+    fn pieces(ends: &[(u32, bool)]) -> Pieces {
+        Pieces(ends.iter().map(|&(end, push)| Piece { end, push }).collect())
+    }
+
+    /// `tcp_grow_skb`, `skb_shift`: a piece that is shorter than a burst takes from the next one, and all of a short one.
+    #[test]
+    fn a_short_piece_grows() {
+        let grown = |next, quota| {
+            let mut pieces = pieces(&[(33, true), (55, false), (56, true), (78, false)]);
+            pieces.grow(next, quota);
+            ends(&pieces)
+        };
+        assert_eq!(grown(31, 2), [(33, true), (55, false), (56, true), (78, false)]);
+        assert_eq!(grown(31, 3), [(34, true), (55, false), (56, true), (78, false)]);
+        assert_eq!(grown(31, 26), [(57, true), (78, false)]);
+        assert_eq!(grown(31, 90), [(78, true)]);
+    }
+
+    /// PSH is that of the last packet of a piece, whose end a burst may not reach (`tso_fragment`).
+    #[test]
+    fn the_end_of_a_piece_leaves() {
+        let mut pieces = pieces(&[(33, true), (55, false), (78, true)]);
+        assert!(!pieces.leave(32));
+        assert!(pieces.leave(33) && !pieces.leave(55) && !pieces.leave(77) && pieces.leave(78));
+        assert!(ends(&pieces).is_empty() && !pieces.leave(79));
+    }
+
+    /// A sender after the handshake and `rounds` round trips without losses. Each packet is acknowledged.
+    fn sender(rounds: u64) -> LinuxSender<()> {
+        let settings = LinuxSettings { bursts: true, ..LINUX_6_12.kernel.expect("a kernel") };
+        let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+        let mut receiver = LinuxReceiver::new(&LINUX_6_12, settings);
+        sender.open(1_000_000);
+        for now in (0..=rounds).map(|round| round * RTT) {
+            while let Some(sent) = sender.poll_transmit(now) {
+                receiver.on_segment(now + RTT / 2, &sent.segment);
+            }
+            while let Some((ack, _)) = receiver.poll_transmit() {
+                sender.on_segment(now + RTT, &ack);
+            }
+        }
+        sender
+    }
+
+    /// A write of 32 KiB lets 10 packets out. Then the first piece has 22 packets, as half of 65,535 bytes, the widest
+    /// window of a SYN/ACK, has room for. Each buffer takes 832 bytes more than its data. The ten that were sent take
+    /// 18,640 bytes, a piece 32,688, and 128 pieces fill 4,194,304.
+    #[test]
+    fn the_first_pieces_are_half_of_an_unscaled_window() {
+        let sender = sender(0);
+        let expected: Vec<_> = (0..128).map(|piece| (33 + 22 * piece, piece == 127)).collect();
+        assert_eq!((sender.sk.snd_nxt, ends(&sender.written.pieces)), (11, expected));
+    }
+
+    /// The last piece keeps PSH although it becomes longer: 45 packets are what a burst of 64 KiB has room for. Behind
+    /// it only the last one has PSH, for a write of 32 KiB ends with none of them.
+    #[test]
+    fn later_pieces_are_the_longest_bursts() {
+        let mut first = sender(0).written.pieces;
+        let last = first.0.pop_back().map(|last| last.end).expect("a piece");
+        let sender = sender(7);
+        let later: Vec<_> =
+            ends(&sender.written.pieces).into_iter().filter(|piece| piece.0 >= last).collect();
+        let (end, _) = *later.last().expect("pieces");
+        let expected: Vec<_> =
+            (last + 23..=end).step_by(45).map(|at| (at, at == last + 23 || at == end)).collect();
+        assert_eq!(later, expected);
+        // A third of the buffer is more than 20 pieces.
+        assert!(later.len() > 20, "{later:?}");
+    }
+}

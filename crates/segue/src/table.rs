@@ -272,7 +272,7 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         plan.request.packets,
         plan.counted(),
         if instant {
-            " Senders know of it at once; --notice in-band tells them over the new link."
+            " Notices reach senders at once; --notice in-band sends them over the new link."
         } else {
             ""
         },

@@ -1,5 +1,6 @@
 //! `segue trace` and the reports as a user meets them: contract, determinism, errors.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -372,4 +373,33 @@ fn a_log_comes_where_nothing_else_is_asked_for_or_with_its_word() {
         assert_eq!(text(&trace(&[&files[..], &[word]].concat()).stdout), told, "{word}");
         assert!(told.lines().count() > 20, "{word}: {told}");
     }
+}
+
+/// A packet that PAWS refuses was never received, so a timeout of it is not spurious (`tcp_validate_incoming`).
+#[test]
+fn what_the_mobile_refuses_counts_as_lost() {
+    let handoff = ["trace", "hsdpa", "wlan", "--at", "5s", "--stack", "linux-6.12", "--schemes", "sack"];
+    let output = segue(&[&handoff[..], &["--json", "-"]].concat());
+    let (mut received, mut refused, mut timeouts) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for line in text(&output.stdout).lines() {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        match event["event"].as_str().expect("a word") {
+            "receive" if event["refused"] == true => {
+                assert!(!received.contains(&event["seq"].as_u64().expect("a number")), "{line}");
+                refused.insert(event["copy"].as_u64().expect("a number"));
+            }
+            "receive" if event["duplicate"].is_null() => received.extend(event["seq"].as_u64()),
+            "timeout" if event["ns"].as_u64() > Some(5_000_000_000) => {
+                assert!(refused.contains(&event["copy"].as_u64().expect("a number")), "{line}");
+                assert_eq!(event["spurious"], false, "{line}");
+                timeouts += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(timeouts > 3 && refused.len() >= timeouts, "{timeouts}, {refused:?}");
+    let story = words(&text(&segue(&[&handoff[..], &["--story"]].concat()).stdout));
+    assert!(story.contains("data packets are refused by the mobile: older time stamps (PAWS)"), "{story}");
+    let log = text(&segue(&handoff).stdout);
+    assert!(log.contains("and refuses it: the time stamp is too old (PAWS)"), "{log}");
 }

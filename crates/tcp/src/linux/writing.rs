@@ -117,10 +117,11 @@ impl<A: Advisor> LinuxSender<A> {
         self.written.buffered = filled;
     }
 
-    /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the buffer is full is pushed, and so is one that ends with a write.
+    /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the
+    /// buffer is full is pushed, and so is one that ends with a write.
     fn fill_pieces(&mut self) {
         let filled = self.written.buffered.max(self.sk.snd_nxt);
-        let payload = |packets: u32| u64::from(packets * MSS);
+        let payload = |packets: u32| u64::from(packets) * u64::from(MSS);
         let mut held = payload(filled - self.sk.snd_una);
         if held + held / 2 > BUFFER || filled >= self.written.end {
             return;

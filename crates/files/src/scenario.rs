@@ -257,8 +257,9 @@ pub(crate) fn without_null(schema: &mut Schema) {
 
 /// Whether a text has a table or key that only the agent's configuration has (docs/guide/agent.md).
 fn is_of_agent(text: &str) -> bool {
-    let known = ["watch", "control", "others"];
-    toml::from_str::<toml::Table>(text).is_ok_and(|table| known.iter().any(|key| table.contains_key(*key)))
+    let known = ["watch", "control", "others", "uploads", "link"];
+    toml::from_str::<toml::Table>(text)
+        .is_ok_and(|table| !table.contains_key("old") && known.iter().any(|key| table.contains_key(*key)))
 }
 
 /// A scenario, and the text that it was read from.
@@ -289,7 +290,7 @@ impl ScenarioFile {
                 Err(source.at(0..0, problem))
             }
             Err(_) if is_of_agent(&source.text) => {
-                let problem = "this is a configuration of the agent; expected a scenario, or segue agent";
+                let problem = "this is a configuration of the agent; expected a scenario, or segue agent run";
                 Err(source.at(0..0, problem.into()))
             }
             Err(error) if toml::from_str::<Sweep>(&source.text).is_ok() => {

@@ -4,14 +4,14 @@ use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
 use crate::traffic_table;
 use segue_handoff::Scheme;
-use segue_study::bench_words::{BenchWord, NOTICE_DELAY, NOTICE_ERROR};
+use segue_study::bench_words::{BenchWord, NOTICE_ERROR};
 use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
 use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
-use segue_world::NoticeMode;
 use segue_world::traffic::COUNTED;
+use segue_world::{Address, NoticeMode};
 
 /// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
 const BAR: usize = 24;
@@ -262,7 +262,9 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
     }
     let announces = |name: &str| Scheme::build(name, &[]).is_ok_and(|scheme| scheme.mobile().announces);
     let instant = plan.request.notice == NoticeMode::Instant
-        && plan.request.settings.iter().all(|(key, _)| key != NOTICE_DELAY)
+        && plan.notice_delay == 0
+        && plan.notice_error.is_none()
+        && plan.address == Address::Keep
         && plan.schemes.iter().any(|scheme| announces(&scheme.name));
     let more =
         columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));

@@ -323,7 +323,9 @@ fn verdicts(cache: &Path, papers: &[&str]) -> usize {
         for key in ["id", "place", "kind", "check", "verdict", "stated", "measured", "why"] {
             assert!(claim[key].is_string(), "{key}: {claim}");
         }
-        *counts.entry(claim["verdict"].as_str().expect("a word")).or_insert(0) += 1;
+        let verdict = claim["verdict"].as_str().expect("a word");
+        let few = claim["few"].as_bool().expect("a boolean");
+        *counts.entry(if few { "no verdict yet" } else { verdict }).or_insert(0) += 1;
     }
     for (verdict, count) in counts {
         assert_eq!(document["summary"][verdict], count, "{verdict}");

@@ -176,7 +176,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "watch = ['default']",
         "1, column 1",
-        "a configuration of the agent; expected a scenario, or segue agent",
+        "a configuration of the agent; expected a scenario, or segue agent run",
     ),
     ("old = 'wlan'\nnew = 'egprs'\n[chart]\nacross = 'flow'", "4, column 10", "did you mean `flows`?"),
     (

@@ -5,6 +5,9 @@ use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// In the summary: claims that rest on too few handoff times or seeds.
+const NO_VERDICT_YET: &str = "no verdict yet";
+
 /// A judged claim.
 #[derive(Deserialize, Serialize)]
 pub struct ClaimRow<'a> {
@@ -65,7 +68,8 @@ impl<'a> From<&'a Beside<'a>> for BesideRow<'a> {
 pub fn claims_json(judged: &[Judged], points: usize, origin: &Origin) -> Result<String, serde_json::Error> {
     let mut summary: BTreeMap<&'static str, usize> = Verdict::ALL.map(|verdict| (verdict.words(), 0)).into();
     for claim in judged {
-        *summary.entry(claim.verdict.words()).or_default() += 1;
+        let word = if claim.few { NO_VERDICT_YET } else { claim.verdict.words() };
+        *summary.entry(word).or_default() += 1;
     }
     let row = |judged| serde_json::to_string(&ClaimRow::from(judged));
     let rows: Vec<String> = judged.iter().map(row).collect::<Result<_, _>>()?;

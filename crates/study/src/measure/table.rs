@@ -139,7 +139,7 @@ measures! {
         new_link_s.useful as useful_s: f64, Seconds, Unknown,
             "it carried bytes that the mobile did not have, packets beyond the target among them";
         new_link_s.needless as needless_s: f64, Seconds, Unknown,
-            "it carried bytes that the mobile had, or a window probe";
+            "it carried bytes that the mobile had or refused (PAWS), or a window probe";
         new_link_s.idle_path as idle_path_s: f64, Seconds, Unknown,
             "idle: data was on its way to the link, or only ACKs of the last target packets were awaited";
         new_link_s.idle_window as idle_window_s: f64, Seconds, Unknown,

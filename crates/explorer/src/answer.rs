@@ -16,7 +16,7 @@ use segue_study::numbers::time;
 use segue_study::stop::{stop, stoppable};
 use segue_study::story::headline;
 use segue_study::warnings::warnings;
-use segue_study::{Comparison, Plan, Presentation, Row};
+use segue_study::{Comparison, Plan, Presentation};
 use segue_world::access::PACKET_BYTES;
 use segue_world::{Kind, Nanos, RunRecord, SECOND};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ pub fn comparison_view(
         .collect();
     let view = json!({
         "html": comparison_part(plan, &comparison, &Presentation::default()),
-        "headline": format!("{}; TCP: {}", headline(&group.experiment), stacks(&group.rows).join(", ")),
+        "headline": format!("{}; TCP: {}", headline(&group.experiment), group.distinct_stacks().join(", ")),
         "notes": group.warnings(),
         "said": said,
         "points": plan.request.at.len(),
@@ -82,17 +82,6 @@ pub fn comparison_view(
         "toml": words::scenario(question)?,
     });
     Ok(Some(view.to_string()))
-}
-
-/// The stacks of these rows, each once.
-fn stacks(rows: &[Row]) -> Vec<&str> {
-    let mut stacks: Vec<&str> = Vec::new();
-    for row in rows {
-        if !stacks.contains(&row.stack.as_str()) {
-            stacks.push(&row.stack);
-        }
-    }
-    stacks
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
@@ -159,19 +148,16 @@ fn drawn(question: &Question, cancellation: &Cancellation) -> Result<Option<Vec<
     if size.fits() {
         return Ok(Some(explain_since(plan, moment, since)));
     }
-    // In a series the next handoff ends a run, which a trace does not know.
-    if plan.series.handoffs > 1 {
-        return Ok(size.bounded(cancellation)?.then(|| explain_since(plan, moment, since)));
-    }
     // The runs that are drawn tell how many packets they have.
     let most = MOST_EVENTS / plan.schemes.len().max(1);
     let goes_on = || go_on(cancellation);
-    let traces = stoppable(|| explain_at_most(plan, moment, since, most, &goes_on));
-    let Ok(traces) = traces else { return Ok(None) };
+    let run = |most| stoppable(|| explain_at_most(plan, moment, since, most, &goes_on)).ok();
+    let Some(traces) = run(most) else { return Ok(None) };
     size.check(traces.iter().map(|told| &told.trace.record))?;
     match traces.iter().all(|told| told.trace.whole) {
         true => Ok(Some(traces)),
-        false => Ok(Some(explain_since(plan, moment, since))),
+        // One scheme has more than its part, and others less.
+        false => Ok(run(usize::MAX)),
     }
 }
 

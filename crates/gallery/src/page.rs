@@ -110,7 +110,11 @@ fn few(exhibits: &[Exhibit], making: &Making) -> Markup {
 }
 
 fn count(exhibits: &[Exhibit], verdict: Verdict) -> usize {
-    exhibits.iter().flat_map(|exhibit| &exhibit.claims).filter(|judged| judged.verdict == verdict).count()
+    exhibits
+        .iter()
+        .flat_map(|exhibit| &exhibit.claims)
+        .filter(|judged| judged.settled() == Some(verdict))
+        .count()
 }
 
 /// Verdicts by paper; `linked` to its page.
@@ -239,7 +243,7 @@ impl Exhibit<'_> {
         let verdicts = |figure: &Figure| {
             let of = |verdict: Verdict| {
                 let judged = self.claims.iter().filter(|judged| figure.supports.contains(&judged.claim.id));
-                judged.filter(|judged| judged.verdict == verdict).count()
+                judged.filter(|judged| judged.settled() == Some(verdict)).count()
             };
             let counts = Verdict::ALL.map(|verdict| (of(verdict), verdict)).into_iter();
             let counts =

@@ -67,6 +67,11 @@ pub struct Judged<'a> {
 }
 
 impl Judged<'_> {
+    /// The verdict, if it rests on enough.
+    pub fn settled(&self) -> Option<Verdict> {
+        (!self.few).then_some(self.verdict)
+    }
+
     /// The verdict in words, or how the claim stands so far.
     pub fn words(&self) -> String {
         let so_far = if self.few { " so far" } else { "" };

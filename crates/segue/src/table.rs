@@ -126,13 +126,7 @@ fn conditions(plan: &Plan, group: &GroupResult) -> String {
     let request = &plan.request;
     let mut text = String::new();
     if request.stack.is_some() || request.cc.is_some() {
-        let mut stacks: Vec<&str> = Vec::new();
-        for row in &group.rows {
-            if !stacks.contains(&row.stack.as_str()) {
-                stacks.push(&row.stack);
-            }
-        }
-        text.push_str(&format!("; {}", stacks.join(" and ")));
+        text.push_str(&format!("; {}", group.distinct_stacks().join(" and ")));
     }
     text.push_str(match request.notice {
         NoticeMode::Instant => "",

@@ -40,6 +40,17 @@ impl GroupResult {
         self.rows.iter().map(|row| row.stack.as_str())
     }
 
+    /// The same, each once, in the order of the rows.
+    pub fn distinct_stacks(&self) -> Vec<&str> {
+        let mut stacks: Vec<&str> = Vec::new();
+        for stack in self.stacks() {
+            if !stacks.contains(&stack) {
+                stacks.push(stack);
+            }
+        }
+        stacks
+    }
+
     /// Whether schemes stand on several stacks, which meet the handoffs in different states.
     pub fn several_stacks(&self) -> bool {
         self.rows.windows(2).any(|pair| pair[0].stack != pair[1].stack)

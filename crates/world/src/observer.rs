@@ -80,10 +80,10 @@ impl<W> Observer<W> {
         (usize::from(packet.flow) < self.lost.len()).then_some(idle)
     }
 
-    /// The record takes note of a passage. Its times are single arguments: a [`Passage`] would lie in memory for every
-    /// packet, also where nobody keeps it.
+    /// The record takes note of a passage, and of a packet's way in if the link takes it in just now. The times are
+    /// single arguments: a [`Passage`] would lie in memory for every packet, also where nobody keeps it.
     #[inline(never)] // off the path of a packet before the handoff
-    fn note_accepted(
+    fn note_accepted<const ADMITTED: bool>(
         &mut self,
         link: LinkId,
         packet: &Packet,
@@ -91,27 +91,9 @@ impl<W> Observer<W> {
         start: Nanos,
         departure: Nanos,
     ) {
+        let enters = ADMITTED && self.is_own(packet.flow);
         if let Some(idle) = &mut self.idle {
-            idle.busy(link, departure);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.accepted(link, packet, arrival, start, departure);
-        }
-    }
-
-    /// The same as a link takes the packet in.
-    #[inline(never)] // off the path of a packet before the handoff
-    fn note_admitted(
-        &mut self,
-        link: LinkId,
-        packet: &Packet,
-        arrival: Nanos,
-        start: Nanos,
-        departure: Nanos,
-    ) {
-        let own = self.is_own(packet.flow);
-        if let Some(idle) = &mut self.idle {
-            if own {
+            if enters {
                 idle.entered(link, packet);
             }
             idle.busy(link, departure);
@@ -186,7 +168,7 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
         // Idle time is kept only where a record is.
         if self.recorder.is_some() {
             let &Passage { arrival, start, departure, comes_out, .. } = passage;
-            self.note_accepted(link, packet, arrival, start, departure);
+            self.note_accepted::<false>(link, packet, arrival, start, departure);
             if !comes_out {
                 self.note_doomed(link, packet);
             }
@@ -198,7 +180,7 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
         self.watch.accepted(link, passage, packet);
         if self.recorder.is_some() {
             let &Passage { arrival, start, departure, comes_out, .. } = passage;
-            self.note_admitted(link, packet, arrival, start, departure);
+            self.note_accepted::<true>(link, packet, arrival, start, departure);
             if !comes_out {
                 self.note_doomed(link, packet);
             }

@@ -68,7 +68,7 @@ impl<'a> From<&'a Beside<'a>> for BesideRow<'a> {
 pub fn claims_json(judged: &[Judged], points: usize, origin: &Origin) -> Result<String, serde_json::Error> {
     let mut summary: BTreeMap<&'static str, usize> = Verdict::ALL.map(|verdict| (verdict.words(), 0)).into();
     for claim in judged {
-        let word = if claim.few { NO_VERDICT_YET } else { claim.verdict.words() };
+        let word = claim.settled().map_or(NO_VERDICT_YET, Verdict::words);
         *summary.entry(word).or_default() += 1;
     }
     let row = |judged| serde_json::to_string(&ClaimRow::from(judged));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const RUN: &str = r##"axe.run(document, {
   preload: false,
   resultTypes: ["violations"],
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+  runOnly: RULES,
 }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
   nodes.map(({ html, failureSummary }) => `${id}: ${failureSummary.replace(/\s+/g, " ")}: ${html.slice(0, 120)}`)))"##;
 
@@ -24,10 +24,19 @@ fn axe() -> String {
 impl Browser {
     /// All barriers of the page that is shown.
     pub fn barriers(&mut self) -> Vec<String> {
+        self.broken(r#"["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]"#)
+    }
+
+    /// Text with too little contrast: the only rule that depends on light and dark.
+    pub fn faint_text(&mut self) -> Vec<String> {
+        self.broken(r#"["color-contrast"]"#)
+    }
+
+    fn broken(&mut self, rules: &str) -> Vec<String> {
         if self.evaluate("typeof axe") == "undefined" {
             self.evaluate(&format!("{};0", axe()));
         }
-        let found = self.evaluate(RUN);
+        let found = self.evaluate(&RUN.replace("RULES", rules));
         found.as_array().expect("a list").iter().map(|one| one.as_str().expect("text").to_string()).collect()
     }
 }

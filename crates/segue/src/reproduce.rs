@@ -128,14 +128,18 @@ pub fn judge<'a>(
 
     let needs: Vec<Needs> = chosen.iter().map(|choice| choice.needs(args.check)).collect();
     let work = || -> Result<Vec<Results>, Failure> {
-        let each = chosen.iter().zip(&needs).map(|(choice, needs)| {
+        let each = chosen.iter().zip(&needs).enumerate().map(|(index, (choice, needs))| {
             // A bar per paper: a drive takes longer than a handoff.
             let of = match (needs.drives(), needs.downloads()) {
                 (true, _) => "drives",
                 (_, true) => "downloads",
                 _ => "simulated handoffs",
             };
-            let done = begin(needs.runs(choice.paper, args.points.into()), of);
+            let of = match chosen.len() {
+                1 => of.to_string(),
+                papers => format!("{of} of paper {} of {papers}", index + 1),
+            };
+            let done = begin(needs.runs(choice.paper, args.points.into()), &of);
             run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &done).map_err(Failure::ours)
         });
         each.collect()

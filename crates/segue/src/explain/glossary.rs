@@ -19,9 +19,12 @@ fn names_of(words: &str) -> impl Iterator<Item = &str> {
     std::iter::once(words).chain(parts)
 }
 
-/// The meaning of a word, in any case.
+/// The meaning of a word, in any case, one or several of them.
 pub fn word(name: &str, width: usize) -> Option<String> {
-    let is_it = |words: &str| names_of(words).any(|word| word.to_lowercase() == name.to_lowercase());
+    let name = name.to_lowercase();
+    let one = name.strip_suffix('s').unwrap_or(&name);
+    let is_it =
+        |words: &str| names_of(words).any(|word| [&name, one].contains(&word.to_lowercase().as_str()));
     let (words, meaning) = entries().find(|(words, _)| is_it(words))?;
     Some(hanging(&format!("Word {words}: "), &without_links(meaning, FOLDER), 2, width))
 }

@@ -94,6 +94,7 @@ fn words_of_tables_links_and_options_are_told() {
         ("loss", &["Word of links loss", "loses each packet"]),
         ("jitter", &["Word of links jitter"]),
         ("in-band", &["Word in-band of --notice:"]),
+        ("Wired hops", &["Word wired hop: "]),
         ("kind", &["Option --kind:"]),
         ("median", &["Measure transfer_s.median", "Column median of segue compare --traffic"]),
     ] {

@@ -316,6 +316,11 @@ impl Recorder {
         self.reached[by].iter().copied().try_fold(self.completion, |latest, at| Some(latest.max(at?)))
     }
 
+    /// The new access link towards the mobile.
+    pub(crate) fn new_access(&self) -> LinkId {
+        self.links.new_access
+    }
+
     /// Whether all flows have reached the target that ends the run.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {

@@ -155,7 +155,7 @@ impl<W: HostObserver> Handoff<W> {
         let at = &self.at;
         let (mut sim, link_ids) = at.start(scheme);
         let idle = IdleTime::new(&sim, &link_ids, at.completion, at.targets());
-        sim.net.observer.idle = Some(Box::new(idle));
+        sim.net.observer.follow(idle);
         let limit = latest.min(at.completion + GIVE_UP);
         if let Some(watch) = sim.net.observer.traffic.as_mut().filter(|_| latest < Nanos::MAX) {
             watch.goes_on();
@@ -248,7 +248,8 @@ impl<W: HostObserver> Handoff<W> {
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };
-        if let Some(idle) = sim.net.observer.idle.take() {
+        if let Some(mut idle) = sim.net.observer.idle.take() {
+            idle.clock(end);
             recorder.link_time.add_idle(&idle.time());
         }
         recorder.charge_rest(end, rest.into_iter());

@@ -166,18 +166,18 @@ impl<W: HostObserver> Handoff<W> {
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
-            if pause.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
-                let now = pause.unwrap_or(from);
+            let until = pause.map_or(limit, |at| at.min(limit));
+            if let Some(next) = sim.net.next_event().filter(|&next| next < until) {
+                from = next;
+                sim.step(until);
+            } else if let Some(now) = pause.filter(|&at| sim.net.next_event().is_none_or(|next| at <= next)) {
                 from = now;
                 sim.run_until(now);
                 at.act(&mut sim, scheme, &mut steps);
                 count.end(&sim, now);
                 pause = earlier(steps.next_at(), count.at);
-                continue;
-            }
-            let next = sim.net.next_event().unwrap_or(limit).min(limit);
-            from = next;
-            if !sim.step(limit) {
+            } else {
+                from = limit;
                 sim.run_until(limit);
                 break;
             }

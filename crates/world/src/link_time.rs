@@ -52,7 +52,7 @@ enum Idle {
     Other,
 }
 
-/// What a packet of the mobile's counts for.
+/// The counts that a packet of the mobile's is part of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     /// It is before the new link.
@@ -64,7 +64,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// What changes from `other` to this.
+    /// The change from `other` to this.
     fn beyond(self, other: Self) -> Self {
         Self {
             before: self.before - other.before,
@@ -77,15 +77,15 @@ impl Counts {
 /// Which part a link has.
 #[derive(Clone, Copy, Debug, Default)]
 struct Role {
-    /// What a packet on it counts for.
+    /// The counts of a packet on it.
     on: Counts,
-    /// What changes as a packet is put on it, and as one comes out.
+    /// The changes as a packet is put on it, and as one comes out.
     enters: Counts,
     leaves: Counts,
 }
 
-/// What a packet on each link counts for. Where routers send on at once what comes, it counts so until the next link
-/// takes it: nothing has to be counted where a packet goes from one link to another of the same kind.
+/// The roles of all links. Routers mostly send on at once what comes. Then a packet counts as on one link until the
+/// next takes it, and nothing changes between two links of the same kind.
 fn roles<W: HostObserver>(sim: &BenchSim<W>, link_ids: &LinkIds, completion: Nanos) -> Vec<Role> {
     let leads = link_ids.lead_to();
     let ways = [link_ids.old_way(), vec![link_ids.access[NEW].down], link_ids.behind(NEW)].concat();

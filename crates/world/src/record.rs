@@ -355,8 +355,8 @@ impl Recorder {
         if is_first { self.carried.pop_front() } else { self.take_later_carriage(flow, copy) }
     }
 
-    /// The same if it is not the first: a loss on the link leaves it behind others, those on the last hop, or a packet
-    /// that overtook it.
+    /// The same if it is not the first. A loss on the link leaves it behind those on the last hop, or a packet that
+    /// overtook it.
     #[cold]
     fn take_later_carriage(&mut self, flow: u16, copy: u32) -> Option<Carriage> {
         let is_it = |carriage: &Carriage| (carriage.flow, carriage.copy) == (flow, copy);
@@ -441,8 +441,7 @@ impl Recorder {
         }
         // Data from the mobile have the same last hop by either link.
         let over_new = link == self.links.new_last_hop;
-        let by_new =
-            over_new && (self.by_old.is_empty() || !self.by_old.remove(&(packet.flow, packet.copy)));
+        let by_new = over_new && (self.by_old.is_empty() || !self.by_old.remove(&(packet.flow, packet.copy)));
         let by_new = if by_new { self.take_carriage(packet.flow, packet.copy) } else { None };
         if let Some(carriage) = by_new {
             self.charge(carriage, needless, now);

@@ -22,13 +22,15 @@ pub trait Observer<P>: Clone {
     /// The clock moves on to `now`; nothing has changed since the last call but what others have told.
     #[inline]
     fn clock(&mut self, _now: Nanos) {}
-    /// A packet is put on `link`, whose queue may drop it.
+    /// A packet is put on `link`, whose queue may drop it; the clock moves on to `now`.
     #[inline]
-    fn entered(&mut self, _link: LinkId, _packet: &P) {}
+    fn entered(&mut self, now: Nanos, _link: LinkId, _packet: &P) {
+        self.clock(now);
+    }
     /// `link` takes a packet that is put on it, and will send it so: both of these at once.
     #[inline]
     fn admitted(&mut self, link: LinkId, passage: &Passage, packet: &P) {
-        self.entered(link, packet);
+        self.entered(passage.arrival, link, packet);
         self.accepted(link, passage, packet);
     }
     /// The clock moves on to `now`, when a packet comes out of `link`. It is asked for only by those who want to know.
@@ -235,7 +237,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let now = self.now();
         let wire = &mut self.wires[usize::from(id.0)];
         let content = &self.packets[packet];
-        self.observer.entered(id, content);
+        self.observer.entered(now, id, content);
         if !wire.link.is_managed() {
             self.observer.lost(now, id, content, LossCause::Queue);
             self.packets.remove(packet);

@@ -7,14 +7,15 @@ mod polled;
 #[cfg(test)]
 mod tests;
 
-use crate::bench::{LinkIds, NEW, correspondent, mobile};
-use crate::nodes::{BenchSim, HostObserver};
+use crate::bench::traffic::physical;
+use crate::bench::{AR, Duplex, LinkIds, NEW, OLD, R, WIR, correspondent, mobile};
+use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::packet::Packet;
 use crate::record::LinkTime;
 use crate::routers;
 use awaited::Awaited;
 use segue_handoff::LoggedScheme;
-use segue_netsim::{LinkId, LossCause, Nanos};
+use segue_netsim::{LinkId, LossCause, Nanos, NodeId};
 use segue_tcp::AnySender;
 
 /// A sender as it stands when an event is over.
@@ -51,15 +52,77 @@ enum Idle {
     Other,
 }
 
+/// The counts that a packet of the mobile's is part of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    /// It is before the new link.
+    before: i32,
+    /// It will come out of its link.
+    alive: i32,
+    /// If it is data: when it comes out, it is with the mobile, or on another such link.
+    way: i32,
+}
+
+impl Counts {
+    /// The change from `other` to this.
+    fn beyond(self, other: Self) -> Self {
+        Self {
+            before: self.before - other.before,
+            alive: self.alive - other.alive,
+            way: self.way - other.way,
+        }
+    }
+}
+
 /// Which part a link has.
 #[derive(Clone, Copy, Debug, Default)]
 struct Role {
-    /// It leads data to the new link.
-    leads: bool,
-    /// A packet that comes out of it is with the mobile, or on another such link.
-    way: bool,
-    /// It has been cut: nothing comes out.
-    cut: bool,
+    /// The counts of a packet on it.
+    on: Counts,
+    /// The changes as a packet is put on it, and as one comes out.
+    enters: Counts,
+    leaves: Counts,
+}
+
+/// The roles of all links. Routers mostly send on at once what comes. Then a packet counts as on one link until the
+/// next takes it, and nothing changes between two links of the same kind.
+fn roles<W: HostObserver>(sim: &BenchSim<W>, link_ids: &LinkIds, completion: Nanos) -> Vec<Role> {
+    let leads = link_ids.lead_to();
+    let ways = [link_ids.old_way(), vec![link_ids.access[NEW].down], link_ids.behind(NEW)].concat();
+    let links = sim.net.links().map(|(id, link)| {
+        // Nothing comes out of a link that has been cut.
+        let alive = i32::from(!link.is_cut(completion));
+        let way = if ways.contains(&id) { alive } else { 0 };
+        Counts { before: i32::from(leads.contains(&id)), alive, way }
+    });
+    let on: Vec<Counts> = links.collect();
+    let mut roles: Vec<Role> =
+        on.iter().map(|&on| Role { on, enters: on, leaves: Counts::default().beyond(on) }).collect();
+    let sends_on = |id: &NodeId| matches!(sim.nodes[usize::from(id.0)], BenchNode::Router(_));
+    if ![R].iter().chain(&AR).chain(&WIR).all(sends_on) {
+        return roles;
+    }
+    let mut join = |from: &[LinkId], to: &[LinkId]| {
+        let Some(&common) = from.last().map(|link| &on[usize::from(link.0)]) else { return };
+        for link in from {
+            roles[usize::from(link.0)].leaves = common.beyond(on[usize::from(link.0)]);
+        }
+        for link in to {
+            roles[usize::from(link.0)].enters = on[usize::from(link.0)].beyond(common);
+        }
+    };
+    let turned = |duplex: Duplex| physical(duplex, link_ids.is_upward);
+    let core = turned(link_ids.core);
+    let [edge, access, last] = [link_ids.edge, link_ids.access, link_ids.last].map(|hop| hop.map(turned));
+    join(&[core.down], &edge.map(|edge| edge.down));
+    join(&edge.map(|edge| edge.up), &[core.up]);
+    for side in [OLD, NEW] {
+        join(&[edge[side].down], &[access[side].down]);
+        join(&[access[side].down], &[last[side].down]);
+        join(&[last[side].up], &[access[side].up]);
+        join(&[access[side].up], &[edge[side].up]);
+    }
+    roles
 }
 
 /// Follows a run from completion on, and counts the time in which the new link is idle.
@@ -72,9 +135,9 @@ pub(crate) struct IdleTime {
     /// When the new link has sent all that it has taken.
     busy_until: Nanos,
     /// The mobile's packets before the new link: on links that lead to it, and in buffers.
-    before: usize,
+    before: i32,
     /// The mobile's packets on links that will come out.
-    alive: usize,
+    alive: i32,
     awaited: Awaited,
     time: LinkTime,
 }
@@ -88,35 +151,44 @@ impl IdleTime {
         targets: &[u32],
     ) -> Self {
         let new_access = link_ids.access[NEW].down;
-        let leads = link_ids.lead_to();
-        let ways = [link_ids.old_way(), vec![new_access], link_ids.behind(NEW)].concat();
         let senders = correspondent(sim).flows.iter().map(|flow| Standing::of(&flow.sender));
         let receivers = mobile(sim).flows.iter().map(|flow| &flow.receiver);
         let mut idle = Self {
             new_access,
-            roles: Vec::new(),
+            roles: roles(sim, link_ids, completion),
             from: completion,
             busy_until: sim.net.link(new_access).busy_until(),
-            before: routers::held(sim).count(),
+            before: routers::held(sim).count() as i32,
             alive: 0,
             awaited: Awaited::new(senders.zip(receivers).zip(targets)),
             time: LinkTime::default(),
         };
         for (id, link) in sim.net.links() {
-            let role =
-                Role { leads: leads.contains(&id), way: ways.contains(&id), cut: link.is_cut(completion) };
-            idle.roles.push(role);
+            let on = idle.role(id).on;
             for (packet, comes_out) in link.fates() {
                 let packet = &sim.net.packets[packet];
                 if sim.net.observer.is_own(packet.flow) {
-                    idle.enters(role, packet);
-                    if !comes_out && !role.cut {
-                        idle.dies(role, packet);
+                    idle.add(on, packet);
+                    if !comes_out {
+                        idle.dies(on, packet);
                     }
                 }
             }
         }
         idle
+    }
+
+    /// Links that it wants to know of when a packet is put on them.
+    pub fn entering(&self) -> impl Iterator<Item = LinkId> {
+        let links = (0u16..).map(LinkId).zip(&self.roles);
+        let changes = links.filter(|(_, role)| role.enters != Counts::default()).map(|(link, _)| link);
+        changes.chain([self.new_access])
+    }
+
+    /// Links that it wants to know of when a packet comes out of them.
+    pub fn leaving(&self) -> impl Iterator<Item = LinkId> {
+        let links = (0u16..).map(LinkId).zip(&self.roles);
+        links.filter(|(_, role)| role.leaves != Counts::default()).map(|(link, _)| link)
     }
 
     /// Nothing changes until `now`.
@@ -168,21 +240,18 @@ impl IdleTime {
     }
 
     #[inline]
-    fn enters(&mut self, role: Role, packet: &Packet) {
-        self.before += usize::from(role.leads);
-        if role.cut {
-            return;
-        }
-        self.alive += 1;
-        if role.way && packet.data {
-            self.awaited.comes(packet);
+    fn add(&mut self, counts: Counts, packet: &Packet) {
+        self.before += counts.before;
+        self.alive += counts.alive;
+        if counts.way != 0 && packet.data {
+            self.awaited.comes(packet, counts.way);
         }
     }
 
     /// A packet of the mobile's is put on `link`.
     #[inline]
     pub fn entered(&mut self, link: LinkId, packet: &Packet) {
-        self.enters(self.role(link), packet);
+        self.add(self.role(link).enters, packet);
     }
 
     /// The new link is busy with a packet, whosever it is.
@@ -196,37 +265,27 @@ impl IdleTime {
     /// `link` will lose a packet of the mobile's.
     #[cold]
     pub fn doomed(&mut self, link: LinkId, packet: &Packet) {
-        let role = self.role(link);
-        if !role.cut {
-            self.dies(role, packet);
-        }
+        self.dies(self.role(link).on, packet);
     }
 
-    fn dies(&mut self, role: Role, packet: &Packet) {
-        self.alive -= 1;
-        if role.way && packet.data {
-            self.awaited.comes_no_more(packet);
-        }
+    /// A packet will not come out of the link on which it counts so.
+    fn dies(&mut self, on: Counts, packet: &Packet) {
+        self.add(Counts { before: 0, alive: -on.alive, way: -on.way }, packet);
     }
 
     /// A packet of the mobile's has come out of `link`.
     #[inline]
     pub fn left(&mut self, link: LinkId, packet: &Packet) {
-        let role = self.role(link);
-        self.before -= usize::from(role.leads);
-        self.alive -= 1;
-        if role.way && packet.data {
-            self.awaited.comes_no_more(packet);
-        }
+        self.add(self.role(link).leaves, packet);
     }
 
     /// A packet of the mobile's was lost before or on `link`.
     pub fn lost(&mut self, link: LinkId, packet: &Packet, cause: LossCause) {
-        let role = self.role(link);
-        self.before -= usize::from(role.leads);
+        let on = self.role(link).on;
+        self.before -= on.before;
         // A loss on the link was foreseen.
-        if cause == LossCause::Queue && !role.cut {
-            self.dies(role, packet);
+        if cause == LossCause::Queue {
+            self.dies(on, packet);
         }
     }
 

@@ -13,6 +13,21 @@ use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
 use std::collections::BTreeSet;
 
+/// Some links; for speed also those whose numbers are the same in the last six bits.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkSet(u64);
+
+impl LinkSet {
+    fn insert(&mut self, link: LinkId) {
+        self.0 |= 1 << (link.0 % 64);
+    }
+
+    #[inline]
+    fn has(self, link: LinkId) -> bool {
+        self.0 >> (link.0 % 64) & 1 == 1
+    }
+}
+
 /// The observer of the bench.
 #[derive(Clone, Debug)]
 pub struct Observer<W> {
@@ -20,10 +35,13 @@ pub struct Observer<W> {
     lost: Vec<BitSet>,
     /// Copies of which one twin was lost, and the other not yet.
     halves: BTreeSet<(u16, u32)>,
-    /// Kept from the start of the handoff on.
+    /// Kept from the start of the handoff on ([`Self::record`]).
     pub recorder: Option<Box<Recorder>>,
-    /// Kept from completion on, while a record is.
+    /// Kept from completion on, while a record is ([`Self::follow`]).
     pub(crate) idle: Option<Box<IdleTime>>,
+    /// Links that record or idle time want to know the packets of: those that enter, and those that leave.
+    entering: LinkSet,
+    leaving: LinkSet,
     /// Kept from the start of the handoff on, where traffic is measured by class.
     pub(crate) traffic: Option<Box<TrafficWatch>>,
     /// Hears everything from the start; `()` costs nothing.
@@ -39,6 +57,8 @@ impl<W> Observer<W> {
             halves: BTreeSet::new(),
             recorder: None,
             idle: None,
+            entering: LinkSet::default(),
+            leaving: LinkSet::default(),
             traffic: None,
             watch,
             mine: flows as u16,
@@ -59,6 +79,23 @@ impl<W> Observer<W> {
     /// Whether a copy is known to have been lost, or refused by the receiver.
     pub(crate) fn is_lost(&self, flow: u16, copy: u32) -> bool {
         self.lost[usize::from(flow)].contains(copy)
+    }
+
+    /// Keeps a record from now on.
+    pub(crate) fn record(&mut self, recorder: Recorder) {
+        self.entering.insert(recorder.new_access());
+        self.recorder = Some(Box::new(recorder));
+    }
+
+    /// Counts idle time from now on.
+    pub(crate) fn follow(&mut self, idle: IdleTime) {
+        for link in idle.entering() {
+            self.entering.insert(link);
+        }
+        for link in idle.leaving() {
+            self.leaving.insert(link);
+        }
+        self.idle = Some(Box::new(idle));
     }
 
     /// The connections have ended: other copies bear the same numbers from now on. `doomed`: copies that will be lost.
@@ -93,6 +130,9 @@ impl<W> Observer<W> {
     ) {
         let enters = ADMITTED && self.is_own(packet.flow);
         if let Some(idle) = &mut self.idle {
+            if ADMITTED {
+                idle.clock(arrival);
+            }
             if enters {
                 idle.entered(link, packet);
             }
@@ -115,8 +155,9 @@ impl<W> Observer<W> {
     }
 
     #[cold]
-    fn note_doomed(&mut self, link: LinkId, packet: &Packet) {
+    fn note_doomed(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
         if let Some(idle) = self.idle_of(packet) {
+            idle.clock(now);
             idle.doomed(link, packet);
         }
     }
@@ -137,7 +178,8 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     }
 
     #[inline]
-    fn entered(&mut self, link: LinkId, packet: &Packet) {
+    fn entered(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        self.clock(now);
         if let Some(idle) = self.idle_of(packet) {
             idle.entered(link, packet);
         }
@@ -145,7 +187,7 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
 
     #[inline]
     fn left<'a>(&mut self, now: Nanos, link: LinkId, packet: impl FnOnce() -> &'a Packet) {
-        if self.idle.is_some() {
+        if self.leaving.has(link) {
             self.note_left(now, link, packet());
         }
     }
@@ -165,25 +207,24 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
-        // Idle time is kept only where a record is.
-        if self.recorder.is_some() {
-            let &Passage { arrival, start, departure, comes_out, .. } = passage;
+        let &Passage { arrival, start, departure, comes_out, .. } = passage;
+        if self.entering.has(link) {
             self.note_accepted::<false>(link, packet, arrival, start, departure);
-            if !comes_out {
-                self.note_doomed(link, packet);
-            }
+        }
+        if !comes_out {
+            self.note_doomed(arrival, link, packet);
         }
     }
 
     #[inline]
     fn admitted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
-        if self.recorder.is_some() {
-            let &Passage { arrival, start, departure, comes_out, .. } = passage;
+        let &Passage { arrival, start, departure, comes_out, .. } = passage;
+        if self.entering.has(link) {
             self.note_accepted::<true>(link, packet, arrival, start, departure);
-            if !comes_out {
-                self.note_doomed(link, packet);
-            }
+        }
+        if !comes_out {
+            self.note_doomed(arrival, link, packet);
         }
     }
 

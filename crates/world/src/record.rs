@@ -316,6 +316,11 @@ impl Recorder {
         self.reached[by].iter().copied().try_fold(self.completion, |latest, at| Some(latest.max(at?)))
     }
 
+    /// The new access link towards the mobile.
+    pub(crate) fn new_access(&self) -> LinkId {
+        self.links.new_access
+    }
+
     /// Whether all flows have reached the target that ends the run.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
@@ -343,10 +348,17 @@ impl Recorder {
         }
     }
 
-    /// The transmission that carried a packet. Nearly always the first: only a loss on the link leaves it behind
-    /// others, those on the last hop, or a packet that overtook it.
+    /// The transmission that carried a packet.
     #[inline]
     fn take_carriage(&mut self, flow: u16, copy: u32) -> Option<Carriage> {
+        let is_first = self.carried.front().is_some_and(|first| (first.flow, first.copy) == (flow, copy));
+        if is_first { self.carried.pop_front() } else { self.take_later_carriage(flow, copy) }
+    }
+
+    /// The same if it is not the first. A loss on the link leaves it behind those on the last hop, or a packet that
+    /// overtook it.
+    #[cold]
+    fn take_later_carriage(&mut self, flow: u16, copy: u32) -> Option<Carriage> {
         let is_it = |carriage: &Carriage| (carriage.flow, carriage.copy) == (flow, copy);
         let index = self.carried.iter().position(is_it)?;
         self.carried.remove(index)
@@ -428,7 +440,8 @@ impl Recorder {
             self.needless_retransmissions += 1;
         }
         // Data from the mobile have the same last hop by either link.
-        let by_new = link == self.links.new_last_hop && !self.by_old.remove(&(packet.flow, packet.copy));
+        let over_new = link == self.links.new_last_hop;
+        let by_new = over_new && (self.by_old.is_empty() || !self.by_old.remove(&(packet.flow, packet.copy)));
         let by_new = if by_new { self.take_carriage(packet.flow, packet.copy) } else { None };
         if let Some(carriage) = by_new {
             self.charge(carriage, needless, now);

@@ -59,7 +59,7 @@ pub(super) fn pass<W: HostObserver>(
         }
     });
     let recorder = Recorder::new(links, senders.collect());
-    sim.net.observer.recorder = Some(Box::new(recorder));
+    sim.net.observer.record(recorder);
     match &mut sim.net.observer.traffic {
         Some(watch) => watch.begin(at, at + experiment.kind.disconnection()),
         None => sim.net.observer.traffic = traffic::watch(experiment, link_ids, at, sim),

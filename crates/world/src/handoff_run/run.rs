@@ -155,7 +155,7 @@ impl<W: HostObserver> Handoff<W> {
         let at = &self.at;
         let (mut sim, link_ids) = at.start(scheme);
         let idle = IdleTime::new(&sim, &link_ids, at.completion, at.targets());
-        sim.net.observer.idle = Some(Box::new(idle));
+        sim.net.observer.follow(idle);
         let limit = latest.min(at.completion + GIVE_UP);
         if let Some(watch) = sim.net.observer.traffic.as_mut().filter(|_| latest < Nanos::MAX) {
             watch.goes_on();
@@ -166,18 +166,18 @@ impl<W: HostObserver> Handoff<W> {
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
-            if pause.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
-                let now = pause.unwrap_or(from);
+            let until = pause.map_or(limit, |at| at.min(limit));
+            if let Some(next) = sim.net.next_event().filter(|&next| next < until) {
+                from = next;
+                sim.step(until);
+            } else if let Some(now) = pause.filter(|&at| sim.net.next_event().is_none_or(|next| at <= next)) {
                 from = now;
                 sim.run_until(now);
                 at.act(&mut sim, scheme, &mut steps);
                 count.end(&sim, now);
                 pause = earlier(steps.next_at(), count.at);
-                continue;
-            }
-            let next = sim.net.next_event().unwrap_or(limit).min(limit);
-            from = next;
-            if !sim.step(limit) {
+            } else {
+                from = limit;
                 sim.run_until(limit);
                 break;
             }
@@ -248,7 +248,8 @@ impl<W: HostObserver> Handoff<W> {
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };
-        if let Some(idle) = sim.net.observer.idle.take() {
+        if let Some(mut idle) = sim.net.observer.idle.take() {
+            idle.clock(end);
             recorder.link_time.add_idle(&idle.time());
         }
         recorder.charge_rest(end, rest.into_iter());

@@ -17,7 +17,7 @@ struct Flow {
     received: BitSet,
     /// How many copies of each of these packets will be with the mobile, by their distance: those on the links behind
     /// the queues.
-    coming: Vec<u32>,
+    coming: Vec<i32>,
 }
 
 impl Flow {
@@ -98,25 +98,16 @@ impl Awaited {
         self.limited > 0
     }
 
-    /// A data packet is behind the queues before the mobile, or in the last of them.
+    /// So many more copies of a data packet are behind the queues before the mobile, or in the last of them.
     #[inline]
-    pub fn comes(&mut self, packet: &Packet) {
+    pub fn comes(&mut self, packet: &Packet, copies: i32) {
         let flow = &mut self.flows[usize::from(packet.flow)];
         if let Some(distance) = flow.distance(packet.segment.seq) {
             let distance = distance as usize;
             if flow.coming.len() <= distance {
                 flow.coming.resize(distance + 1, 0);
             }
-            flow.coming[distance] += 1;
-        }
-    }
-
-    /// It has left a link, or will not be with the mobile.
-    #[inline]
-    pub fn comes_no_more(&mut self, packet: &Packet) {
-        let flow = &mut self.flows[usize::from(packet.flow)];
-        if let Some(distance) = flow.distance(packet.segment.seq) {
-            flow.coming[distance as usize] -= 1;
+            flow.coming[distance] += copies;
         }
     }
 

@@ -21,7 +21,8 @@ fn both(experiment: &Experiment, at: Nanos, scheme: &str) -> [LinkTime; 2] {
     let limit = completion + 20 * SECOND;
     let (mut sim, link_ids) = handoff.start(&scheme);
     let targets = handoff.targets();
-    sim.net.observer.idle = Some(Box::new(IdleTime::new(&sim, &link_ids, completion, targets)));
+    let idle = IdleTime::new(&sim, &link_ids, completion, targets);
+    sim.net.observer.follow(idle);
     let mut time = LinkTime::default();
     let (mut from, mut notice_at) = (completion, handoff.notice_at(&scheme));
     while !sim.net.observer.recorder.as_ref().unwrap().is_done() {
@@ -37,7 +38,9 @@ fn both(experiment: &Experiment, at: Nanos, scheme: &str) -> [LinkTime; 2] {
             break;
         }
     }
-    [sim.net.observer.idle.take().unwrap().time(), time]
+    let mut idle = sim.net.observer.idle.take().unwrap();
+    idle.clock(from);
+    [idle.time(), time]
 }
 
 proptest! {

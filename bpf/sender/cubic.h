@@ -102,7 +102,8 @@ void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
 SEC("struct_ops")
 void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	cubictcp_acked(sk, sample);
+	if (!segue_rtt_is_hidden(sk))
+		cubictcp_acked(sk, sample);
 	segue_on_sample(sk, sample->rtt_us);
 	segue_cubic_on_ack(sk, SEGUE_PKTS_ACKED);
 }

@@ -43,6 +43,22 @@ static inline struct segue_connection *segue_to_answer(struct sock *sk, enum seg
 	return conn;
 }
 
+/* Whether HyStart must not see the round trip of this ACK (policy/grant.h). */
+static inline u32 segue_rtt_is_hidden(struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+	const struct tcp_sock *tp = segue_tcp(sk);
+
+	if (!conn || !conn->state.hides_rtt)
+		return 0;
+	if (segue_hides_rtt(tp->snd_una, conn->guard.round_seq,
+			    conn->state.guard_rounds == SEGUE_GUARD_ROUNDS,
+			    segue_ca_state(tp) >= TCP_CA_Recovery))
+		return 1;
+	conn->state.hides_rtt = 0;
+	return 0;
+}
+
 /* A socket gets this congestion control. By the agent's order (local_handoff.h) that is a
  * notice. Otherwise the socket's window may be that of an earlier one. */
 static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_notice *notice)

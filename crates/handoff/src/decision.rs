@@ -190,6 +190,10 @@ impl Advisor for LoggedScheme {
         self.note(occasion, view, advice)
     }
 
+    fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
+        self.scheme.hides_rtt(snd_una, recovers)
+    }
+
     fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
         self.scheme.on_undo(view, cwnd)
     }

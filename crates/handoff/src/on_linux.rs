@@ -42,6 +42,8 @@ pub(crate) struct OnLinux {
     guard: u32,
     guard_seq: u32,
     guard_rounds: u32,
+    /// HyStart sees no round trip (policy/grant.h).
+    hides_rtt: bool,
     trial: Option<Trial>,
     /// The trial is of a window that was raised without an outage.
     raised: bool,
@@ -139,6 +141,7 @@ impl OnLinux {
             || self.rto_is_bounded
             || self.claims
             || self.loss_probe
+            || self.hides_rtt
     }
 
     /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
@@ -305,6 +308,7 @@ impl OnLinux {
         self.guard = packets;
         self.guard_seq = view.snd_max;
         self.guard_rounds = grant::GUARD_ROUNDS;
+        self.hides_rtt = true;
     }
 
     /// `segue_guard_on_ack`: the kernel's undo also gives back ssthresh, and asks nobody.
@@ -328,6 +332,13 @@ impl OnLinux {
             self.notified_kbps = 0;
             tp.ssthresh = INFINITE_SSTHRESH;
         }
+    }
+
+    /// `segue_rtt_is_hidden`.
+    pub fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
+        let first_round = self.guard_rounds == grant::GUARD_ROUNDS;
+        self.hides_rtt = self.hides_rtt && grant::hides_rtt(snd_una, self.guard_seq, first_round, recovers);
+        self.hides_rtt
     }
 
     /// `segue_trial_on_ack`; the window that was found if the trial has failed.
@@ -436,6 +447,10 @@ pub(crate) use tells_programs;
 /// The methods of [`Advisor`](segue_tcp::Advisor) for what follows from an ACK.
 macro_rules! follows_programs {
     () => {
+        fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
+            self.linux.hides_rtt(snd_una, recovers)
+        }
+
         fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
             self.linux.on_undo(view, cwnd)
         }

@@ -97,6 +97,11 @@ u32 segue_shim_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_trial)
 	return segue_kept_window(before, cut, prior_cwnd, on_trial);
 }
 
+u32 segue_shim_hides_rtt(u32 snd_una, u32 seq, u32 first_round, u32 recovers)
+{
+	return segue_hides_rtt(snd_una, seq, first_round, recovers);
+}
+
 u32 segue_shim_undone_window(u32 window, u32 guard, u32 cwnd)
 {
 	return segue_undone_window(window, guard, cwnd);

@@ -208,7 +208,10 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if self.established {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us };
-            self.control.pkts_acked(&mut self.sk, &sample);
+            let recovers = self.sk.ca_state >= CaState::Recovery;
+            if !self.advisor.watching() || !self.advisor.hides_rtt(una, recovers) {
+                self.control.pkts_acked(&mut self.sk, &sample);
+            }
         }
         if self.sk.packets_out == 0 && self.sack_ok {
             self.forget_leaks();

@@ -22,11 +22,9 @@ pub trait Observer<P>: Clone {
     /// The clock moves on to `now`; nothing has changed since the last call but what others have told.
     #[inline]
     fn clock(&mut self, _now: Nanos) {}
-    /// A packet is put on `link`, whose queue may drop it; the clock moves on to `now`.
+    /// A packet is put on `link`, whose queue may drop it.
     #[inline]
-    fn entered(&mut self, now: Nanos, _link: LinkId, _packet: &P) {
-        self.clock(now);
-    }
+    fn entered(&mut self, _now: Nanos, _link: LinkId, _packet: &P) {}
     /// `link` takes a packet that is put on it, and will send it so: both of these at once.
     #[inline]
     fn admitted(&mut self, link: LinkId, passage: &Passage, packet: &P) {

@@ -27,7 +27,8 @@ use std::path::Path;
 /// `segue reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Only this paper
+    /// Only this paper: daniel-kojo-2008-crosslayer, daniel-kojo-2009-multiflow, wu-2009-tcp-ho, espi-2010-fmipv6 or
+    /// chou-shin-2004-lcfd; without it all five, which takes minutes
     pub paper: Option<String>,
     /// Only this figure of the paper, and the claims that it supports
     pub figure: Option<String>,

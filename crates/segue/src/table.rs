@@ -10,6 +10,7 @@ use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
 use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
+use segue_tcp::profile::NS2_SACK1;
 use segue_world::traffic::COUNTED;
 use segue_world::{Address, NoticeMode};
 
@@ -260,11 +261,15 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         && plan.notice_error.is_none()
         && plan.address == Address::Keep
         && plan.schemes.iter().any(|scheme| announces(&scheme.name));
+    // Whoever names no stack may not know that there are several.
+    let of_2008 = plan.request.stack.is_none()
+        && plan.request.cc.is_none()
+        && plan.schemes.iter().any(|scheme| scheme.stack.name == NS2_SACK1.name);
     let more =
         columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets {} are acknowledged \
-         (inf: not complete).{} `segue measures` defines the columns{}.",
+         (inf: not complete).{}{} `segue measures` defines the columns{}.",
         plan.request.packets,
         plan.counted(),
         if instant {
@@ -272,6 +277,7 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         } else {
             ""
         },
+        if of_2008 { " The TCP is that of 2008; --stack linux-6.12 is today's." } else { "" },
         if more { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;

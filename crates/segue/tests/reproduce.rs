@@ -289,6 +289,20 @@ fn senders_and_buffers_stand_in_the_gallery() {
 const QUICK: [&str; 4] =
     ["daniel-kojo-2008-crosslayer", "daniel-kojo-2009-multiflow", "chou-shin-2004-lcfd", "espi-2010-fmipv6"];
 
+/// The names that a mistake is answered with.
+#[test]
+fn the_help_names_all_papers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = text(&segue(folder.path(), &["nobody"]).stderr).to_string();
+    let names = refused.split("expected one of ").nth(1).expect("names").trim_end();
+    let help = text(&segue(folder.path(), &["--help"]).stdout).to_string();
+    let words: Vec<&str> = help.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
+    assert_eq!(names.split(", ").count(), 5, "{names}");
+    for name in names.split(", ") {
+        assert!(words.contains(&name), "{name} in {help}");
+    }
+}
+
 #[test]
 fn verdicts_as_json() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -147,6 +147,9 @@ impl Writer {
             What::FastRetransmit { flow, head, .. } => {
                 self.say_heard(at, *flow, format!("fast retransmit of packet {head}"));
             }
+            What::HyStart { flow, .. } => {
+                self.say_heard(at, *flow, "HyStart ends slow start".to_string());
+            }
             What::Decided { flow, decision } => self.decided(at, *flow, decision),
             // The mobile's message is in no capture: what the sender makes of it stands at its next packet.
             What::Acted { flow, act: act @ Act::MessageHeard { heeded: true, .. } } => {

@@ -9,6 +9,7 @@ use crate::Provenance;
 use segue_study::decision_words::decision_in_words;
 use segue_study::explain::SchemeTrace;
 use segue_study::story::headline;
+use segue_study::tcp_rules::hystart_in_words;
 use segue_tcp::Window256;
 use segue_tcp::encode::byte_number;
 use segue_tcp::receiver::Arrival;
@@ -146,6 +147,9 @@ impl Log {
             What::Timeout { flow: of, .. } if *of == flow => {
                 let data = json!({ "timer_type": "pto", "event_type": "expired" });
                 self.push(at, "recovery:loss_timer_updated", data);
+            }
+            What::HyStart { flow: of, sign, before, ssthresh } if *of == flow => {
+                self.mark(at, "hystart", hystart_in_words(*sign, *before, *ssthresh));
             }
             What::Decided { flow: of, decision } if *of == flow => {
                 self.mark(at, "decision", decision_in_words(decision));

@@ -8,6 +8,7 @@ use segue_handoff::Act;
 use segue_study::explain::SchemeTrace;
 use segue_study::warnings::unproven;
 use segue_tcp::Segment;
+use segue_tcp::linux::cc::HyStartSign;
 use segue_tcp::receiver::Arrival;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
@@ -98,6 +99,18 @@ pub enum LineEvent<'a> {
         seq: u32,
         /// Duplicate ACKs heard since it is the first.
         dup_acks: u32,
+    },
+    /// HyStart ends a sender's slow start.
+    #[serde(rename = "hystart")]
+    HyStart {
+        /// Flow.
+        flow: u16,
+        /// `ack_train` or `round_trips`.
+        sign: &'static str,
+        /// Packets.
+        ssthresh_before: f64,
+        /// Packets.
+        ssthresh: f64,
     },
     /// A scheme answers an event.
     Decide {
@@ -414,6 +427,15 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
         What::FastRetransmit { flow, head, dup_acks } => {
             LineEvent::FastRetransmit { flow: *flow, seq: *head, dup_acks: *dup_acks }
         }
+        What::HyStart { flow, sign, before, ssthresh } => LineEvent::HyStart {
+            flow: *flow,
+            sign: match sign {
+                HyStartSign::AckTrain => "ack_train",
+                HyStartSign::RoundTrips => "round_trips",
+            },
+            ssthresh_before: in_packets(*before),
+            ssthresh: in_packets(*ssthresh),
+        },
         What::Decided { flow, decision } => LineEvent::Decide {
             flow: *flow,
             on: occasion(decision),

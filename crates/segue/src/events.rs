@@ -226,6 +226,10 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
             let what = format!("fast retransmit of {head} ({dup_acks} duplicate ACK{plural})");
             ("CN", *flow, what, cited(rule, stack))
         }
+        What::HyStart { flow, sign, before, ssthresh } => {
+            let what = tcp_rules::hystart_in_words(*sign, *before, *ssthresh);
+            ("CN", *flow, what, tcp_rules::HYSTART_RULE.into())
+        }
         What::Acted { flow, act } => {
             let who = if act.at_sender() { "CN" } else { "MN" };
             (who, *flow, act.to_string(), act.rule().to_string())

@@ -261,7 +261,7 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         && plan.notice_error.is_none()
         && plan.address == Address::Keep
         && plan.schemes.iter().any(|scheme| announces(&scheme.name));
-    // Whoever names no stack may not know that there are several.
+    // A user who names no stack may not know that there are several.
     let of_2008 = plan.request.stack.is_none()
         && plan.request.cc.is_none()
         && plan.schemes.iter().any(|scheme| scheme.stack.name == NS2_SACK1.name);

@@ -88,6 +88,39 @@ fn hystart_does_not_end_slow_start_in_the_recovery_after_a_notice() {
     assert!(q3 < 2.0 * median, "{time}");
 }
 
+/// The event, the states around it, the story and the log say the same. The handoff comes in the first slow start.
+#[test]
+fn a_story_says_that_hystart_ended_slow_start() {
+    let handoff = "trace 20mbit/30ms 6400kbit/60ms --at 0.3s --packets 500 --stack linux-6.12 --schemes sack";
+    let of = |more: &str| printed(&format!("{handoff} {more}").split(' ').collect::<Vec<_>>());
+    let document = of("--json -");
+    let lines: Vec<serde_json::Value> =
+        document.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let [story, log] =
+        ["--story", "--all"].map(|form| of(form).split_whitespace().collect::<Vec<_>>().join(" "));
+    let is_state = |line: &&serde_json::Value| line["event"] == "state";
+    let mut after_it = 0; // the handoff
+    for (index, end) in lines.iter().enumerate().filter(|(_, line)| line["event"] == "hystart") {
+        let before = lines[..index].iter().rfind(is_state).expect("a state");
+        let after = lines[index..].iter().find(is_state).expect("a state");
+        assert_eq!([&end["ssthresh_before"], &end["ssthresh"]], [&before["ssthresh"], &after["ssthresh"]]);
+        if end["ns"].as_u64() < lines[0]["at_ns"].as_u64() {
+            continue;
+        }
+        let why = if end["sign"] == "ack_train" { "ACK train" } else { "round trips rise" };
+        let ssthresh = &end["ssthresh"];
+        let text = format!(
+            "slow start is over by HyStart ({why}): ssthresh no limit to {}",
+            ssthresh.as_f64().expect("packets")
+        );
+        let cited = format!("{text} [tcp_cubic.c, hystart_update]");
+        assert!(story.contains(&cited), "{cited}: {story}");
+        assert!(log.contains(&text), "{text}");
+        after_it += 1;
+    }
+    assert!(after_it > 0, "HyStart ends slow start after the handoff");
+}
+
 #[test]
 fn words_that_do_not_fit_are_refused() {
     let of = |more: &[&str]| refused(&[&COMPARE[..], more].concat());

@@ -5,7 +5,8 @@ use crate::decision_words::{advice_in_words, effect_in_words, program_in_words};
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
 use crate::tcp_rules::{
-    cited, fast_retransmit_in_words, fast_retransmit_rule, recovery_end_rule, timeout_end_rule, timeout_rule,
+    HYSTART_RULE, cited, fast_retransmit_in_words, fast_retransmit_rule, hystart_in_words, recovery_end_rule,
+    timeout_end_rule, timeout_rule,
 };
 use segue_handoff::{Act, Decision, Occasion, Scheme};
 use segue_tcp::receiver::Arrival;
@@ -232,6 +233,10 @@ impl<'a> Teller<'a> {
                 let text = fast_retransmit_in_words(self.stack(), threshold, *head, *dup_acks);
                 let rule = cited(fast_retransmit_rule(self.stack()), self.stack());
                 self.say(at, Some(*flow), text, Some(rule));
+            }
+            What::HyStart { flow, sign, before, ssthresh } => {
+                let text = hystart_in_words(*sign, *before, *ssthresh);
+                self.say(at, Some(*flow), text, Some(HYSTART_RULE.into()));
             }
             What::Acted { flow, act } => self.act(at, *flow, act),
             What::Decided { flow, decision } => {

@@ -1,7 +1,9 @@
 //! Rules behind what TCP does by itself in a story: the RFC's on stacks of the papers, the kernel's on its own.
 
-use segue_tcp::StackProfile;
+use crate::numbers::packets;
+use segue_tcp::linux::cc::HyStartSign;
 use segue_tcp::rules::RecoveryRules;
+use segue_tcp::{StackProfile, Window256};
 
 /// Section of algorithms.md about this stack: none of it is a kernel's.
 pub fn section(stack: &StackProfile) -> Option<&'static str> {
@@ -44,6 +46,18 @@ pub fn fast_retransmit_rule(stack: &StackProfile) -> &'static str {
     }
 }
 
+/// The rule by which HyStart ends slow start.
+pub const HYSTART_RULE: &str = "tcp_cubic.c, hystart_update";
+
+/// The end of slow start by HyStart, and what ssthresh was and is.
+pub fn hystart_in_words(sign: HyStartSign, before: Window256, ssthresh: Window256) -> String {
+    let why = match sign {
+        HyStartSign::AckTrain => "ACK train",
+        HyStartSign::RoundTrips => "round trips rise",
+    };
+    format!("slow start is over by HyStart ({why}): ssthresh {} to {}", packets(before), packets(ssthresh))
+}
+
 /// The rule that ends fast recovery.
 pub(crate) fn recovery_end_rule(stack: &StackProfile) -> &'static str {
     match stack.recovery {
@@ -73,4 +87,21 @@ pub(crate) fn timeout_end_rule(stack: &StackProfile) -> &'static str {
 /// Whether losses are found by RACK, which needs SACK.
 fn finds_by_time(stack: &StackProfile) -> bool {
     stack.kernel.is_some() && stack.sack_blocks > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_slow_start_names_its_sign_and_both_thresholds() {
+        assert_eq!(
+            [(HyStartSign::RoundTrips, 488 * 256), (HyStartSign::AckTrain, u32::MAX)]
+                .map(|(sign, before)| hystart_in_words(sign, before, 24 * 256)),
+            [
+                "slow start is over by HyStart (round trips rise): ssthresh 488 to 24",
+                "slow start is over by HyStart (ACK train): ssthresh no limit to 24",
+            ]
+        );
+    }
 }

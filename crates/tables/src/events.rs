@@ -62,6 +62,9 @@ struct EventRow<'a> {
     lost: Option<bool>,
     /// The sender takes a back-off back.
     heeded: Option<bool>,
+    /// End of slow start by HyStart: its sign, and ssthresh before it, packets.
+    sign: Option<&'a str>,
+    ssthresh_before: Option<f64>,
 }
 
 /// One row per event and scheme.
@@ -108,6 +111,14 @@ fn row(event: LineEvent<'_>) -> EventRow<'_> {
             flow,
             seq: Some(seq),
             dup_acks: Some(dup_acks),
+            ..EventRow::default()
+        },
+        LineEvent::HyStart { flow, sign, ssthresh_before, ssthresh } => EventRow {
+            event: "hystart",
+            flow,
+            sign: Some(sign),
+            ssthresh_before: Some(ssthresh_before),
+            ssthresh: Some(ssthresh),
             ..EventRow::default()
         },
         LineEvent::Decide { flow, on, rules, advice } => EventRow {

@@ -4,6 +4,7 @@ use crate::Nanos;
 use crate::advice::{Advice, Advisor, View};
 use crate::core::Counters;
 use crate::linux::LinuxSender;
+use crate::linux::cc::HyStartEnd;
 use crate::linux::receiver::LinuxReceiver;
 use crate::linux::wheel::TimerSlot;
 use crate::profile::StackProfile;
@@ -108,6 +109,14 @@ impl<A: Advisor> AnySender<A> {
         match self {
             Self::Rules(_) => 0,
             Self::Linux(tcp) => tcp.tally().undos,
+        }
+    }
+
+    /// How HyStart ended slow start last; only a kernel's cubic has it.
+    pub fn hystart_end(&self) -> Option<HyStartEnd> {
+        match self {
+            Self::Rules(_) => None,
+            Self::Linux(tcp) => tcp.hystart_end(),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::record::RunRecord;
 use segue_handoff::{Act, Decision, LoggedScheme, Scheme};
 pub use segue_netsim::LossCause;
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
+use segue_tcp::linux::cc::{HyStartEnd, HyStartSign};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::{AnySender, Window256};
 
@@ -137,6 +138,17 @@ pub enum What {
         /// Duplicate ACKs heard since that packet became the first.
         dup_acks: u32,
     },
+    /// HyStart ended a sender's slow start.
+    HyStart {
+        /// Number of the flow.
+        flow: u16,
+        /// Why.
+        sign: HyStartSign,
+        /// Slow-start threshold before.
+        before: Window256,
+        /// Slow-start threshold from then on.
+        ssthresh: Window256,
+    },
     /// A scheme answered an event.
     Decided {
         /// Number of the flow.
@@ -242,6 +254,8 @@ pub(crate) struct Tracer {
     flows: usize,
     /// The state of each flow's sender that was written down last.
     states: Vec<Option<SenderState>>,
+    /// How HyStart ended each flow's slow start last.
+    hystart_ends: Vec<Option<HyStartEnd>>,
     /// First unacknowledged packet of each flow, and duplicate ACKs heard since it is.
     duplicates: Vec<(u32, u32)>,
     /// Events before this time are not kept, ns.
@@ -415,6 +429,12 @@ impl HostObserver for Tracer {
         }
         for decision in sender.advisor().take_log() {
             self.push(now, What::Decided { flow, decision: Box::new(decision) });
+        }
+        if let Some(end) = sender.hystart_end()
+            && slot(&mut self.hystart_ends, flow).replace(end) != Some(end)
+        {
+            let [before, ssthresh] = [end.before, end.ssthresh].map(|packets| packets.saturating_mul(256));
+            self.push(now, What::HyStart { flow, sign: end.sign, before, ssthresh });
         }
         let state = SenderState::of(sender);
         if slot(&mut self.states, flow).replace(state) == Some(state) {

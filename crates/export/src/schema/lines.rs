@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Any line.
 pub(super) fn line() -> Value {
     let kinds = [run(), send("send"), send("receive"), queue(), drop("drop"), lose(), drop("overflow")];
-    let more = [timeout(), fast_retransmit(), decide(), help(), state(), counts()];
+    let more = [timeout(), fast_retransmit(), hystart(), decide(), help(), state(), counts()];
     json!({ "type": "object", "oneOf": kinds.into_iter().chain(more).collect::<Vec<_>>() })
 }
 
@@ -142,6 +142,18 @@ fn fast_retransmit() -> Value {
             flow(),
             ("seq", count("First unacknowledged packet.")),
             ("dup_acks", count("Duplicate ACKs heard since it is the first.")),
+        ],
+    )
+}
+
+fn hystart() -> Value {
+    event(
+        "hystart",
+        [
+            flow(),
+            ("sign", json!({ "enum": ["ack_train", "round_trips"] })),
+            ("ssthresh_before", number("Packets.")),
+            ("ssthresh", number("Packets.")),
         ],
     )
 }

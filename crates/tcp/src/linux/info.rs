@@ -4,7 +4,7 @@
 //! Source: net/ipv4/tcp.c (`tcp_get_info`), include/uapi/linux/tcp.h (`struct tcp_info`).
 
 use super::LinuxSender;
-use super::cc::{CaState, Sock};
+use super::cc::{CaState, CongestionOps, HyStartEnd, Sock};
 use super::queue::{LOST, RETRANS, SACKED};
 use crate::Nanos;
 use crate::advice::Advisor;
@@ -107,6 +107,11 @@ impl<A: Advisor> LinuxSender<A> {
     /// Events so far, as the kernel tells them apart.
     pub fn tally(&self) -> Tally {
         self.counters
+    }
+
+    /// How HyStart ended slow start last.
+    pub fn hystart_end(&self) -> Option<HyStartEnd> {
+        self.control.hystart_end()
     }
 
     /// First unacknowledged packet.

@@ -5,7 +5,7 @@
 //! and ssthresh but neither W_max nor the epoch.
 
 use super::sock::after;
-use super::{AckSample, CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus, Sock};
+use super::{AckSample, CaEvent, CaState, CongestionOps, HyStartEnd, HyStartSign, INFINITE_SSTHRESH, PacingStatus, Sock};
 use crate::advice::Anew;
 
 /// A factor of 1, in units of beta (`BICTCP_BETA_SCALE`).
@@ -80,6 +80,8 @@ struct HyStart {
     end_seq: u32,
     /// Smallest round trip of the round, us.
     curr_rtt: u32,
+    /// How it ended slow start last, for stories; a timeout does not forget it.
+    end: Option<HyStartEnd>,
 }
 
 impl Cubic {
@@ -93,7 +95,7 @@ impl CongestionOps for Cubic {
     /// `cubictcp_init`.
     fn init(&mut self, sk: &mut Sock) {
         self.curve = Curve::default();
-        self.hystart = HyStart::round(sk);
+        self.hystart.begin_round(sk);
     }
 
     /// `segue_cubic_anew`: it comes to rest at what the policy reckons with, the link's BDP and a queue of the same.
@@ -191,6 +193,10 @@ impl CongestionOps for Cubic {
     fn undo_cwnd(&mut self, sk: &Sock) -> u32 {
         sk.snd_cwnd.max(sk.prior_cwnd)
     }
+
+    fn hystart_end(&self) -> Option<HyStartEnd> {
+        self.hystart.end
+    }
 }
 
 impl Curve {
@@ -257,22 +263,23 @@ impl Curve {
 
 impl HyStart {
     /// A round that begins now (`bictcp_hystart_reset`).
-    fn round(sk: &Sock) -> Self {
-        Self {
+    fn begin_round(&mut self, sk: &Sock) {
+        *self = Self {
             found: false,
             sample_cnt: 0,
             round_start: sk.tcp_mstamp as u32,
             last_ack: sk.tcp_mstamp as u32,
             end_seq: sk.snd_nxt,
             curr_rtt: u32::MAX,
-        }
+            end: self.end,
+        };
     }
 
     /// `hystart_update`: slow start ends if ACKs of one train span half of the round trip. It also ends if the round's
     /// shortest delay has risen by an eighth.
     fn update(&mut self, sk: &mut Sock, delay: u32, delay_min: u32) {
         if after(sk.snd_una, self.end_seq) {
-            *self = Self::round(sk);
+            self.begin_round(sk);
         }
         if sk.snd_cwnd < LOW_WINDOW {
             return;
@@ -286,18 +293,23 @@ impl HyStart {
                 span >>= 1;
             }
             if now.wrapping_sub(self.round_start) > span {
-                self.leave_slow_start(sk);
+                self.leave_slow_start(sk, HyStartSign::AckTrain);
             }
         }
         self.curr_rtt = self.curr_rtt.min(delay);
         if self.sample_cnt < MIN_SAMPLES {
             self.sample_cnt += 1;
         } else if self.curr_rtt > delay_min.wrapping_add((delay_min >> 3).clamp(DELAY_MIN_US, DELAY_MAX_US)) {
-            self.leave_slow_start(sk);
+            self.leave_slow_start(sk, HyStartSign::RoundTrips);
         }
     }
 
-    fn leave_slow_start(&mut self, sk: &mut Sock) {
+    /// One ACK may show both signs; the first counts.
+    fn leave_slow_start(&mut self, sk: &mut Sock, sign: HyStartSign) {
+        if !self.found {
+            let (before, ssthresh) = (sk.snd_ssthresh, sk.snd_cwnd);
+            self.end = Some(HyStartEnd { at_us: sk.tcp_mstamp, sign, before, ssthresh });
+        }
         self.found = true;
         sk.snd_ssthresh = sk.snd_cwnd;
     }

@@ -86,6 +86,11 @@ pub trait CongestionOps {
     /// Programs around it know that the path's smallest round trip is another one.
     fn set_min_rtt(&mut self, _sk: &Sock, _min_rtt_us: u32) {}
 
+    /// How HyStart ended slow start last.
+    fn hystart_end(&self) -> Option<HyStartEnd> {
+        None
+    }
+
     /// Least segments of a burst, in place of `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _sk: &Sock) -> Option<u32> {
         None
@@ -99,6 +104,28 @@ pub struct AckSample {
     pub pkts_acked: u32,
     /// Round trip of the last of them that was sent once, us; -1 = none.
     pub rtt_us: i64,
+}
+
+/// An end of slow start by HyStart (`hystart_update`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HyStartEnd {
+    /// `tcp_mstamp`: when, us since boot.
+    pub at_us: u64,
+    /// Why.
+    pub sign: HyStartSign,
+    /// ssthresh before, packets.
+    pub before: u32,
+    /// ssthresh from then on, packets: cwnd.
+    pub ssthresh: u32,
+}
+
+/// A sign of a full path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HyStartSign {
+    /// ACKs in close succession span half of the round trip (`HYSTART_ACK_TRAIN`).
+    AckTrain,
+    /// Round trips have risen by an eighth (`HYSTART_DELAY`).
+    RoundTrips,
 }
 
 /// `enum tcp_ca_event`.

@@ -127,6 +127,10 @@ macro_rules! controls {
                 each!(self, c => c.undo_cwnd(sk))
             }
 
+            fn hystart_end(&self) -> Option<HyStartEnd> {
+                each!(self, c => c.hystart_end())
+            }
+
             #[inline]
             fn min_tso_segs(&self, sk: &Sock) -> Option<u32> {
                 each!(self, c => c.min_tso_segs(sk))

@@ -265,7 +265,13 @@ fn a_timeout_forgets_the_maximum() {
 
 /// A sample of round trips in slow start: `(ms of arrival, rtt us)`, cwnd 20 at first, one packet per ACK.
 fn hystart(samples: &[(u64, i64)], delay_min: u32) -> (u32, usize) {
-    let mut flow = Flow::new(1_000, 20, INFINITE_SSTHRESH, delay_min);
+    let (flow, heard) = hystart_below(INFINITE_SSTHRESH, samples, delay_min);
+    (flow.sk.snd_ssthresh, heard)
+}
+
+/// The same below this ssthresh: the flow, and how many samples it has taken.
+fn hystart_below(ssthresh: u32, samples: &[(u64, i64)], delay_min: u32) -> (Flow, usize) {
+    let mut flow = Flow::new(1_000, 20, ssthresh, delay_min);
     flow.at_ms(1);
     (flow.sk.snd_una, flow.sk.snd_nxt) = (1, 0); // a round begins with the first sample
     for (k, &(ms, rtt_us)) in samples.iter().enumerate() {
@@ -274,12 +280,12 @@ fn hystart(samples: &[(u64, i64)], delay_min: u32) -> (u32, usize) {
             flow.sk.snd_nxt = 1_000;
         }
         flow.cubic.pkts_acked(&mut flow.sk, &AckSample { pkts_acked: 1, rtt_us });
-        if flow.sk.snd_ssthresh < INFINITE_SSTHRESH {
-            return (flow.sk.snd_ssthresh, k + 1);
+        if flow.sk.snd_ssthresh < ssthresh {
+            return (flow, k + 1);
         }
         flow.cubic.cong_avoid(&mut flow.sk, 2);
     }
-    (flow.sk.snd_ssthresh, samples.len())
+    (flow, samples.len())
 }
 
 /// TV-21: the ninth sample of a round ends slow start if the smallest of them lies above the threshold.
@@ -319,6 +325,23 @@ fn a_long_train_ends_slow_start() {
     // ACKs 3 ms apart are no train.
     let loose: Vec<_> = (0..40).map(|k| (10_000 + k * 3, 50_000)).collect();
     assert_eq!(hystart(&loose, 50_000).0, INFINITE_SSTHRESH);
+}
+
+/// A story says which sign ended slow start, and what ssthresh was; a timeout does not forget it.
+#[test]
+fn the_end_of_slow_start_has_its_sign() {
+    let rise: Vec<_> = (0..20).map(|k| (10_000 + k * 10, 240_000)).collect();
+    let train: Vec<_> = (0..40).map(|k| (10_000 + k * 2, 50_000)).collect();
+    let cases = [(&rise, 200_000, HyStartSign::RoundTrips, 36), (&train, 50_000, HyStartSign::AckTrain, 46)];
+    for (samples, delay_min, sign, ssthresh) in cases {
+        let (mut flow, heard) = hystart_below(488, samples, delay_min);
+        let end = HyStartEnd { at_us: flow.sk.tcp_mstamp, sign, before: 488, ssthresh };
+        assert_eq!(flow.cubic.hystart_end(), Some(end));
+        flow.cubic.set_state(&mut flow.sk, CaState::Loss);
+        assert_eq!(flow.cubic.hystart_end(), Some(end));
+        let (flow, _) = hystart_below(488, &samples[..heard - 1], delay_min);
+        assert_eq!(flow.cubic.hystart_end(), None);
+    }
 }
 
 /// `hystart_ack_delay`: 4 bursts of 64 KiB at the pacing rate, at most 1 ms.

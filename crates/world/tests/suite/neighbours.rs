@@ -69,6 +69,7 @@ fn a_trace_is_the_mobiles_alone() {
             }
             What::Timeout { flow, .. }
             | What::FastRetransmit { flow, .. }
+            | What::HyStart { flow, .. }
             | What::Decided { flow, .. }
             | What::Acted { flow, .. }
             | What::State { flow, .. } => *flow,

@@ -2,7 +2,7 @@
 
 use super::Idle;
 use crate::bench::neighbours;
-use crate::bench::{LinkIds, NEW, OLD, correspondent, mobile};
+use crate::bench::{LinkIds, NEW, correspondent, mobile};
 use crate::nodes::{BenchSim, HostObserver};
 use crate::record::LinkTime;
 use crate::routers;
@@ -30,10 +30,7 @@ pub(super) fn account<W: HostObserver>(
 
 fn class<W: HostObserver>(sim: &BenchSim<W>, link_ids: &LinkIds, targets: &[u32]) -> Idle {
     let carries = |link: LinkId| !sim.net.link(link).is_empty();
-    let tunnelled = link_ids.tunnel.is_some_and(|tunnel| carries(tunnel.down));
-    if carries(link_ids.core.down)
-        || carries(link_ids.edge[NEW].down)
-        || tunnelled
+    if link_ids.lead_to().into_iter().any(carries)
         || routers::held(sim).next().is_some()
         || only_acks_awaited(sim, link_ids, targets)
     {
@@ -56,13 +53,7 @@ fn class<W: HostObserver>(sim: &BenchSim<W>, link_ids: &LinkIds, targets: &[u32]
 
 /// Whether every target packet is with the mobile or beyond the queues on its way to it.
 fn only_acks_awaited<W: HostObserver>(sim: &BenchSim<W>, link_ids: &LinkIds, targets: &[u32]) -> bool {
-    let ways = [
-        link_ids.edge[OLD].down,
-        link_ids.access[OLD].down,
-        link_ids.last[OLD].down,
-        link_ids.access[NEW].down,
-        link_ids.last[NEW].down,
-    ];
+    let ways = [link_ids.old_way(), vec![link_ids.access[NEW].down], link_ids.behind(NEW)].concat();
     let fates = ways.iter().flat_map(|&link| sim.net.link(link).fates());
     let coming = fates.filter(|&(id, arrives)| arrives && sim.net.packets[id].data);
     let coming: Vec<_> =

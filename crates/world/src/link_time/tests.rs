@@ -6,7 +6,8 @@ use crate::handoff_run::{WarmRun, check_scheme};
 use crate::neighbours::Neighbours;
 use crate::record::LinkTime;
 use crate::router_settings::Routers;
-use crate::words::Kind;
+use crate::traffic::Traffic;
+use crate::words::{Kind, Overlap, SoftWord};
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::{LINUX_6_12, NS2_NEWRENO, NS2_SACK1};
@@ -56,7 +57,13 @@ proptest! {
         words in prop::sample::select(vec![
             "", ",loss=2%", ",queue=codel", ",queue=codel,loss=1%", ",jitter=5ms,reorder=2%,loss=1%", ",queue=5p",
         ]),
-        outage in prop::option::of(1u64..2_500),
+        kind in prop_oneof![
+            Just(Kind::Mbb),
+            (1u64..2_500).prop_map(|outage| Kind::Bbm(outage * MS)),
+            (1u64..1_000, prop::sample::select(vec![SoftWord::Duplicate, SoftWord::Split]))
+                .prop_map(|(length, way)| Kind::Soft(Overlap { length: length * MS, way })),
+        ],
+        upload: bool,
         (at, flows, seed) in (100u64..5_000, 1usize..=3, any::<u64>()),
         (holds, neighbours, delay) in (any::<bool>(), any::<bool>(), prop::sample::select(vec![0, 120 * MS])),
         rule in prop::sample::select(vec!["previous-fcfd", "new-lcfd"]),
@@ -64,17 +71,18 @@ proptest! {
         name in prop::sample::select(vec!["sack", "etcp-v1", "freeze", "mobile", "near", "rlci", "buffer-lcfd+phas"]),
     ) {
         let mut routers = Routers::default();
-        let holds = holds && outage.is_some();
+        let holds = holds && !upload && kind.disconnection() > 0;
         if holds {
             for (key, value) in [("router-buffer", rule), ("router-buffer-size", "20p")] {
                 routers.set(key, value).unwrap().unwrap();
             }
         }
         let [old, new] = [(old, "30ms"), (new, "60ms")].map(|(rate, delay)| format!("{rate}kbit/{delay}{words}"));
-        let neighbours = (neighbours && !holds && !name.starts_with("buffer"))
+        let neighbours = (neighbours && !holds && !upload && !name.starts_with("buffer"))
             .then_some(Neighbours::new(2, NS2_SACK1));
         let experiment = Experiment {
-            kind: outage.map_or(Kind::Mbb, |outage| Kind::Bbm(outage * MS)),
+            kind,
+            traffic: upload.then(|| Traffic { upload, ..Traffic::default() }),
             flows,
             notice_delay: delay,
             neighbours,

@@ -95,9 +95,9 @@ fn controls(traces: &Traces) -> Markup {
     html! {
         form #question autocomplete="off" aria-label="Question" {
             div.row {
-                label for="paper" { "Papers" }
+                label for="paper" { "Handoff in the papers" }
                 select #paper {
-                    option value="" { "their handoffs" }
+                    option value="" { "none of these" }
                     @for (old, new) in PAPER_HANDOFFS { option value=(format!("{old} {new}")) { (old) " \u{2192} " (new) } }
                 }
             }

@@ -204,9 +204,12 @@ fn points(plan: &Plan) -> u64 {
 /// Bytes that tables may take.
 const TABLES: usize = 1_500_000;
 
-/// After the scheme's name; the bar of the new link has a chart of its own.
+/// After the scheme's name; the bar of the new link has a chart of its own. The first have room on a telephone.
 fn columns() -> impl Iterator<Item = (&'static Measure, &'static measure::Shown)> {
-    Column::WIDE.into_iter().filter_map(Column::measure)
+    const FIRST: [Column; 4] =
+        [Column::Median, Column::RatioToFirst, Column::OverBound, Column::OverBoundP90];
+    let rest = Column::WIDE.into_iter().filter(|column| !FIRST.contains(column));
+    FIRST.into_iter().chain(rest).filter_map(Column::measure)
 }
 
 /// Sources of the words above the columns.
@@ -278,7 +281,7 @@ fn line(row: &Row, comparable: bool) -> Markup {
     }
 }
 
-/// The colours of the last column.
+/// The colours of the ratio to the first scheme.
 const COLOURED: &str = "It is green below 0.95, orange above 1.05, and has no colour on another stack.";
 
 fn legend(plan: &Plan) -> Markup {

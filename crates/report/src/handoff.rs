@@ -428,8 +428,8 @@ pub fn link_time_caption(bound: Option<f64>) -> String {
 }
 
 const LINK_TIME: &str = "Where the new link's time went, from completion to the end of the slowest transfer: carrying \
-     bytes that the mobile had not had (useful) or had had (needless), or idle because data or the last ACKs were under \
-     way, because a window was full, because every sender waited for a timer, or for another reason, such as slow \
+     bytes that the mobile did not have (useful) or already had (needless), or idle because data or the last ACKs were \
+     under way, because a window was full, because every sender waited for a timer, or for another reason, such as slow \
      start after a timeout.";
 const FLOWS_GO_ON: &str = " Useful time may pass the bound: a sender sends packets beyond its target while one of the target is \
      still missing, and with several flows those that are done go on until the slowest is.";

@@ -35,7 +35,7 @@ pub struct CompareArgs {
     /// Numbers of flows
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: Vec<usize>,
-    /// Handoff times: one, or FIRST..LAST/STEP
+    /// Handoff times: one, FIRST..LAST/STEP, or several of these behind commas
     #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
     pub at: Times,
     /// Number of handoffs in a row: to NEW, back, to NEW and so on; each is counted by itself

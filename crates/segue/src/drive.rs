@@ -43,12 +43,13 @@ pub fn run(
     let of = |option: &Option<String>, word: &Option<OutputWord>| {
         option.clone().or(word.as_ref().map(|word| word.get_ref().clone()))
     };
-    let page = of(&args.results.report, &written.report);
-    let ([json, csv, report], on_stdout) = outputs::open([
-        ("json", &of(&args.results.json, &written.json)),
-        ("csv", &of(&args.results.csv, &written.csv)),
-        ("report", &page),
-    ])?;
+    let [to_json, to_csv, page] = [
+        of(&args.results.json, &written.json),
+        of(&args.results.csv, &written.csv),
+        of(&args.results.report, &written.report),
+    ];
+    let ([json, csv, report], on_stdout) =
+        outputs::open([("json", &to_json), ("csv", &to_csv), ("report", &page)])?;
     outputs::origin_needs_csv(args.results.origin, csv.is_some())?;
     for read in read_for(path, file) {
         outputs::spare(&read, [&json, &csv, &report])?;
@@ -62,7 +63,7 @@ pub fn run(
     outputs::write_table(csv, place, &drive_notes(&rows), provenance, || drive_csv(&rows))?;
     #[cfg(feature = "report")]
     outputs::write(report, || outputs::with_threads(args.threads, || drive_page(plan, &rows, origin)))?;
-    outputs::tell_written(screen, [&page], []);
+    outputs::tell_written(screen, [&to_json, &to_csv, &page], []);
     if !on_stdout {
         print(&table(plan, &rows, screen.width))?;
     }

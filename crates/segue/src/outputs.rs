@@ -173,8 +173,8 @@ pub fn write<C: AsRef<[u8]>, E: std::fmt::Display>(
     }
 }
 
-/// Says on standard error what there is now: pages by their names, folders with the number of their files. Silent with
-/// --quiet, and of standard output.
+/// Says on standard error what there is now: files by their names, folders with the number of their files. Commands tell
+/// pages, and what a scenario asked for. Silent with --quiet, and of standard output.
 pub fn tell_written<'a>(
     screen: &Screen,
     files: impl IntoIterator<Item = &'a Option<String>>,

@@ -45,6 +45,12 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
     if let Some(table) = CsvResult::among(&bytes, &args.result, name)? {
         return repeat_table(args, &table, program, screen);
     }
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(Failure::User(format!(
+            "{name}: neither JSON nor CSV of Segue; expected a result of segue compare or segue run, written with \
+             --json, --csv or --rows"
+        )));
+    }
     let document = Document::<Value>::parse(&bytes, name).map_err(Failure::user)?;
     let Some(origin) = &document.origin else {
         return Err(Failure::User(format!(

@@ -27,8 +27,8 @@ use std::path::Path;
 /// `segue reproduce`.
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Only this paper: daniel-kojo-2008-crosslayer, daniel-kojo-2009-multiflow, wu-2009-tcp-ho, espi-2010-fmipv6 or
-    /// chou-shin-2004-lcfd; without it all five, which takes minutes
+    /// Only this paper: daniel-kojo-2009-multiflow (or 000), daniel-kojo-2008-crosslayer (001), espi-2010-fmipv6 (002),
+    /// wu-2009-tcp-ho (003) or chou-shin-2004-lcfd (004); without it all five, which takes minutes
     pub paper: Option<String>,
     /// Only this figure of the paper, and the claims that it supports
     pub figure: Option<String>,
@@ -38,9 +38,10 @@ pub struct ReproduceArgs {
     /// Write the verdicts as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
-    /// Folder for figures, their numbers and the gallery
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub out: String,
+    /// Folder for figures, their numbers and the gallery; unless given reproduction, and in there PAPER or PAPER/FIGURE
+    /// if only that is asked for
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<String>,
     /// At most N handoff times per bar and N seeds of a drive, for a quick look; verdicts need 200
     #[arg(long, value_name = "N", default_value_t = ALL_POINTS, value_parser = clap::value_parser!(u8).range(1..=200), allow_negative_numbers = true)]
     pub points: u8,
@@ -58,22 +59,37 @@ pub struct ReproduceArgs {
     pub threads: Option<u16>,
 }
 
+/// Where the gallery goes. A paper that is asked for alone does not take the place of all.
+fn folder(args: &ReproduceArgs, papers: &[Paper]) -> String {
+    if let Some(out) = &args.out {
+        return out.clone();
+    }
+    let paper = args.paper.as_deref().and_then(|name| papers.iter().find(|paper| is_named(paper, name)));
+    let figure = args.figure.as_deref().map(forgiven);
+    let words = paper.map(|paper| paper.id.clone()).into_iter().chain(figure);
+    words.fold("reproduction".to_string(), |folder, word| format!("{folder}/{word}"))
+}
+
+/// Whether a user means this paper: by its name, or by its number in `docs/reference/algorithms.md`.
+fn is_named(paper: &Paper, word: &str) -> bool {
+    [&paper.id, &paper.number].contains(&&forgiven(word))
+}
+
 /// Runs the command.
 pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let papers = read_papers(args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let place = json.as_ref().and_then(Output::file).and_then(Path::parent);
-    let out = std::fs::canonicalize(&args.out).ok();
-    if !args.check && place.is_some() && place == out.as_deref() {
+    let out = folder(args, &papers);
+    let inside = std::fs::canonicalize(&out).ok();
+    if !args.check && place.is_some() && place == inside.as_deref() {
         return Err(Failure::User(format!(
-            "--json names a file in --out {}, among the gallery's own; expected another folder",
-            args.out
+            "--json names a file in --out {out}, among the gallery's own; expected another folder"
         )));
     }
-    if !args.check && ["", "-"].contains(&args.out.as_str()) {
+    if !args.check && ["", "-"].contains(&out.as_str()) {
         return Err(Failure::User(format!(
-            "--out `{}`: it names no folder; expected one for the gallery",
-            args.out
+            "--out `{out}`: it names no folder; expected one for the gallery"
         )));
     }
     let begin = |runs, of: &str| -> Done {
@@ -83,7 +99,7 @@ pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(),
     let judged = judge(&papers, args, origin, &begin)?;
     outputs::write(json, || claims_json(&judged, args.points.into(), origin))?;
     if !on_stdout {
-        print(&summary(&judged, (!args.check).then_some(args.out.as_str()), args.points, screen.width))?;
+        print(&summary(&judged, (!args.check).then_some(out.as_str()), args.points, screen.width))?;
     }
     Ok(())
 }
@@ -110,6 +126,7 @@ pub fn judge<'a>(
     begin: &(dyn Fn(u64, &str) -> Done + Sync),
 ) -> Result<Vec<Judged<'a>>, Failure> {
     let chosen = choose(papers, args)?;
+    let out = folder(args, papers);
     if args.sensitivity && chosen.iter().all(|choice| choice.paper.sensitivity.is_empty()) {
         let known = papers.iter().filter(|paper| !paper.sensitivity.is_empty());
         let known: Vec<&str> = known.map(|paper| paper.id.as_str()).collect();
@@ -120,8 +137,8 @@ pub fn judge<'a>(
     }
     if !args.check {
         // Made only with what is in it, so that an interrupted command leaves none behind.
-        try_folder(Path::new(&args.out)).map_err(|error| {
-            Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))
+        try_folder(Path::new(&out)).map_err(|error| {
+            Failure::User(format!("--out {out}: cannot be made: {error}; expected a writable folder"))
         })?;
     }
     let ns2 = Ns2::read().map_err(Failure::ours)?;
@@ -173,7 +190,7 @@ pub fn judge<'a>(
                 Exhibit { paper: choice.paper, figures: drawn.collect(), claims }
             })
             .collect();
-        write_files(Path::new(&args.out), &exhibits, &results, buffers.as_ref(), args, origin)?;
+        write_files(Path::new(&out), &exhibits, &results, buffers.as_ref(), args, origin)?;
     }
     Ok(all)
 }
@@ -181,7 +198,7 @@ pub fn judge<'a>(
 /// Adds readings from the command line after the ledger's, for the papers whose schemes or stacks have them: the
 /// later one counts.
 fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failure> {
-    let asked = |paper: &Paper| args.paper.as_ref().is_none_or(|id| *id == paper.id);
+    let asked = |paper: &Paper| args.paper.as_ref().is_none_or(|name| is_named(paper, name));
     crate::settings::only_once(&args.set)?;
     for (key, value) in &args.set {
         let setting = [(key.clone(), value.clone())];
@@ -248,10 +265,8 @@ fn choose<'a>(papers: &'a [Paper], args: &ReproduceArgs) -> Result<Vec<Choice<'a
         |paper: &'a Paper| Choice { paper, figures: paper.figures.iter().collect(), only_figures: false };
     let Some(name) = &args.paper else { return Ok(papers.iter().map(whole).collect()) };
     let ids = || papers.iter().map(|paper| paper.id.as_str());
-    let paper = papers
-        .iter()
-        .find(|paper| paper.id == forgiven(name))
-        .ok_or_else(|| unknown("paper", name, ids()))?;
+    let paper =
+        papers.iter().find(|paper| is_named(paper, name)).ok_or_else(|| unknown("paper", name, ids()))?;
     let Some(name) = &args.figure else { return Ok(vec![whole(paper)]) };
     let ids = || paper.figures.iter().map(|figure| figure.id.as_str());
     let figure = paper.figures.iter().find(|figure| figure.id == forgiven(name));

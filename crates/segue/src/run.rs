@@ -56,7 +56,8 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
     let comparison = deliver(&plan, &shown, delivery, origin, screen)?;
     #[cfg(feature = "report")]
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
-    outputs::tell_written(screen, [&destinations.report, &destinations.svg], []);
+    let Destinations { json, csv, rows, report, svg } = &destinations;
+    outputs::tell_written(screen, [json, csv, rows, report, svg], []);
     if on_stdout {
         warn(comparison.groups.iter().flat_map(GroupResult::warnings));
     } else {

@@ -124,6 +124,10 @@ fn other_files_and_other_commands_are_refused() {
     assert!(refused(folder, "repeat old.json", 2).contains("does not say which question it answers"));
     done(folder, "compare wlan hsdpa --at 2s --origin=none --csv bare.csv");
     assert!(refused(folder, "repeat bare.csv", 2).contains("as with --origin=none; expected lines"));
+    std::fs::write(folder.join("plan.toml"), "title = \"none\"\n").unwrap();
+    assert!(
+        refused(folder, "repeat plan.toml", 2).contains("expected a result of segue compare or segue run")
+    );
     for (field, value, part) in [
         ("schemes", Value::from(vec!["sakk"]), "did you mean `sack`?"),
         ("pairs", Value::from(vec![vec!["wlam", "wlan"]]), "did you mean `wlan`?"),

@@ -145,6 +145,26 @@ fn a_quick_look_gives_no_verdicts() {
     assert!(page.contains("<span class=\"verdict holds\">") && !page.contains("A quick look: "));
 }
 
+/// A paper or a figure that is asked for alone does not take the place of the gallery of all. Papers go by numbers, too.
+#[test]
+fn a_figure_alone_has_a_folder_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for words in ["003 fig15", "wu-2009-tcp-ho FIG15"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_segue"))
+            .current_dir(folder.path())
+            .args(["reproduce", "--no-cache", "--points", "1"])
+            .args(words.split(' '))
+            .output()
+            .expect("segue starts");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let place = "reproduction/wu-2009-tcp-ho/fig15";
+        assert!(text(&output.stdout).contains(&format!("are in {place}.")), "{}", text(&output.stdout));
+        let inside = |of: &str| std::fs::read_dir(folder.path().join(of)).expect("a folder").count();
+        assert_eq!((inside("reproduction"), inside("reproduction/wu-2009-tcp-ho")), (1, 1));
+        std::fs::remove_file(folder.path().join(place).join("index.html")).expect("a gallery");
+    }
+}
+
 /// Verdicts fit a pipe's 80 columns, where a table of one line per claim does not.
 #[test]
 fn verdicts_fit_80_columns() {

@@ -1,4 +1,4 @@
-//! Handoff times as users write them: one, or `FIRST..LAST/STEP`.
+//! Handoff times as users write them: one, `FIRST..LAST/STEP`, or several of these behind commas.
 
 use segue_words::quantity::{self, TIME};
 use segue_world::Nanos;
@@ -7,12 +7,31 @@ use segue_world::Nanos;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times(pub Vec<Nanos>);
 
-/// Most handoff times of one range.
+/// Most handoff times.
 const MOST_TIMES: u64 = 1_000_000;
 
 impl Times {
-    /// Reads one time, or `FIRST..LAST/STEP`.
+    /// Reads one time, `FIRST..LAST/STEP`, or several of these behind commas, which increase.
     pub fn parse(word: &str) -> Result<Self, String> {
+        let mut all = Vec::new();
+        for part in word.split(',') {
+            let Self(more) = Self::range(part)?;
+            if more.first() <= all.last() {
+                return Err(format!(
+                    "`{}` does not come after what precedes it; expected times that increase",
+                    part.trim()
+                ));
+            }
+            all.extend(more);
+            if all.len() as u64 > MOST_TIMES {
+                return Err(format!("more than {MOST_TIMES} handoff times; expected fewer"));
+            }
+        }
+        Ok(Self(all))
+    }
+
+    /// Reads one time, or `FIRST..LAST/STEP`.
+    fn range(word: &str) -> Result<Self, String> {
         let Some((first, rest)) = word.split_once("..") else {
             return Ok(Self(vec![time(word)?]));
         };
@@ -69,6 +88,12 @@ mod tests {
     }
 
     #[test]
+    fn times_behind_commas() {
+        let expected = Times([1, 5, 6, 7].map(|s| s * 1_000_000_000).to_vec());
+        assert_eq!(Times::parse("1s, 5s..7s/1s").unwrap(), expected);
+    }
+
+    #[test]
     fn times_after_a_warm_up_are_as_much_later() {
         let times = Times::parse("0.5s..1s/0.5s").unwrap().after(5_000_000_000);
         assert_eq!(times, Times(vec![5_500_000_000, 6_000_000_000]));
@@ -82,6 +107,9 @@ mod tests {
             ("1s..20s", "FIRST..LAST/STEP"),
             ("1s..2s/0s", "step is 0"),
             ("x", "is not a time"),
+            ("1s,", "is not a time"),
+            ("5s,5s", "`5s` does not come after what precedes it"),
+            ("1s..3s/1s,2s", "`2s` does not come after"),
             ("0.0001us", "below the resolution; expected 0s, or 1ns or more"),
             ("0s..1000s/1us", "too many"),
         ] {

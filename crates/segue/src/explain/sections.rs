@@ -45,6 +45,7 @@ fn paper(number: &str, screen: &Screen) -> Option<String> {
         let list = sections.iter().map(|number| number.trim_end_matches('.')).collect::<Vec<_>>().join(", ");
         text.push_str(&hanging("  Cited in sections ", &list, 4, screen.width));
     }
+    text.push_str(&format!("  Run again: segue reproduce {number}\n"));
     Some(text)
 }
 

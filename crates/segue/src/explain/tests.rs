@@ -73,7 +73,10 @@ fn whatever_a_rule_a_setting_or_a_measure_is_called_is_explained() {
         assert!(told(&format!("9.{number}")).contains("Choice: "), "9.{number}");
     }
     for number in 0..=4 {
-        assert!(told(&format!("00{number}")).contains("Cited in sections"), "00{number}");
+        let paper = told(&format!("00{number}"));
+        assert!(
+            paper.contains("Cited in sections") && paper.contains(&format!("segue reproduce 00{number}"))
+        );
     }
     assert!(told("001 Sec. 5.5").starts_with("Paper 001: L. Daniel, M. Kojo, Employing"));
     for cited in ["algorithms.md 2.4", "algorithms.md, section 2.4", "section 2.4"] {

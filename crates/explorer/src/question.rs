@@ -48,6 +48,8 @@ pub const LATEST: Nanos = 60 * SECOND;
 pub const USUAL_TIMES: &str = "0.1s..20s/0.1s";
 /// The same on a faster old link: as many times, before which fewer packets are sent.
 pub const FAST_TIMES: &str = "0.025s..5s/0.025s";
+/// The same beside neighbours, who begin in the first 0.1 s.
+const FAST_TIMES_OF_NEIGHBOURS: &str = "0.1s..5s/0.025s";
 /// Schemes unless given.
 pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
 
@@ -293,7 +295,11 @@ impl Question {
     pub fn parse(query: &str, endpoint: Endpoint, traces: &Traces) -> Result<Self, Refusal> {
         let words = Words::of(query, endpoint)?;
         let (old, new) = (words.link("old", traces)?, words.link("new", traces)?);
-        let usual = if old.down.mean_rate() > FAST { FAST_TIMES } else { USUAL_TIMES };
+        let usual = match old.down.mean_rate() > FAST {
+            true if words.get("neighbours").is_some() => FAST_TIMES_OF_NEIGHBOURS,
+            true => FAST_TIMES,
+            false => USUAL_TIMES,
+        };
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
         let kind = words.choice::<SimulatedKind>("kind")?.with(disconnect);
         // Words of other kinds are checked and left out, as the disconnection is.

@@ -122,9 +122,9 @@ fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
         }),
         "seed" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 }),
         "at" if endpoint == Endpoint::Compare => json!({
-            "description": format!("A time, or FIRST..LAST/STEP: at most {MOST_POINTS} times, at most {} s; unless given, {FAST_TIMES} if the old link has more than 100 Mbit/s", LATEST / 1_000_000_000),
+            "description": format!("A time, FIRST..LAST/STEP, or several of these behind commas: at most {MOST_POINTS} times, at most {} s; unless given, {FAST_TIMES} if the old link has more than 100 Mbit/s, from 0.1s on with neighbours", LATEST / 1_000_000_000),
             "type": "string",
-            "pattern": r"^[0-9]+(\.[0-9]+)?(us|ms|s)(\.\.[0-9]+(\.[0-9]+)?(us|ms|s)/[0-9]+(\.[0-9]+)?(us|ms|s))?$",
+            "pattern": r"^[0-9]+(\.[0-9]+)?(us|ms|s)((\.\.|/|, ?)[0-9]+(\.[0-9]+)?(us|ms|s))*$",
             "time_ms": ms([0, LATEST]),
             "default": USUAL_TIMES,
         }),

@@ -583,6 +583,10 @@ fn a_gigabit_is_answered() {
         "{view}"
     );
     assert_eq!(ask("/view/handoff?old=1gbit/5ms&new=100mbit/20ms&schemes=sack&at=4s").status, 200);
+    // Neighbours begin in the first 0.1 s.
+    let beside = ask("/view/compare?old=leo&new=5g&schemes=sack&neighbours=2&points=1");
+    assert_eq!(beside.status, 200, "{}", String::from_utf8_lossy(&beside.body));
+    assert_eq!(beside.json()["of"], 197);
     let said = ask("/api/compare?old=2.1gbit/5ms&new=hsdpa").json()["error"].to_string();
     assert!(said.contains("16kbit to 2gbit"), "{said}");
 }

@@ -1,5 +1,5 @@
 //! CoDel, FQ-CoDel, PIE and RED over 60 s, held against `reference/aqm/aqm.py`. That has the sources' pseudocode and no
-//! line of this engine. Each drop and each departure is compared, to the nanosecond.
+//! line of this engine. All drops and all departures are compared, to the nanosecond, by sums of their times and numbers.
 
 use segue_netsim::loss::LossCause;
 use segue_netsim::queue::codel::{Codel, CodelConfig};

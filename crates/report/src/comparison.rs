@@ -123,11 +123,13 @@ fn one(index: usize) -> String {
 }
 
 /// The result alone, for a page with a frame of its own. It has the table with the words of the command line, the chart
-/// of quartiles, and transfer times over handoff times. It also has the time of the new link. `comparison` must have
-/// kept its handoffs.
+/// of quartiles, the distribution, and transfer times over handoff times. It also has the time of the new link.
+/// `comparison` must have kept its handoffs.
 pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Presentation) -> String {
     let charts = charts(comparison, presentation);
     let (quartiles, link_times) = charts.split_at(1);
+    let distributions: Vec<(Picture, String)> =
+        comparison.groups.iter().enumerate().map(|(index, group)| distribution(index, group)).collect();
     let over_time = comparison.groups.iter().enumerate().map(|(index, group)| over_time(index, group));
     let over_time: Vec<(Picture, String)> = over_time.collect();
     html! {
@@ -140,10 +142,13 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
             b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
             @if let Some(alone) = plan.alone() { " " (sentence_case(&alone)) "." }
         }
-        // The bars of one handoff are few: a wide picture would be empty.
-        @for (picture, caption) in quartiles {
-            @if comparison.groups.len() == 1 { div.few { (picture.narrow_markup(caption)) } }
-            @else { (picture.markup(true, caption)) }
+        // The bars of one block are few: a wide picture would be empty.
+        @if comparison.groups.len() == 1 {
+            div.beside {
+                @for (picture, caption) in quartiles.iter().chain(&distributions) { (picture.narrow_markup(caption)) }
+            }
+        } @else {
+            @for (picture, caption) in quartiles.iter().chain(&distributions) { (picture.markup(true, caption)) }
         }
         @for (picture, caption) in over_time.iter().chain(link_times) { (picture.markup(true, caption)) }
     }

@@ -6,12 +6,13 @@ use segue_console::Failure;
 use segue_study::measure::Column;
 use segue_study::request::PACKETS;
 use segue_study::times::time;
+use segue_tcp::linux::cc::CcName;
 use segue_words::quantity;
 use segue_words::{Choice, did_you_mean};
 use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, Nanos, NoticeWord, SoftWord};
 use std::convert::Infallible;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 /// The program's version and the commit that it was built from, where that is known.
 pub const VERSION: &str = env!("SEGUE_VERSION");
@@ -237,5 +238,58 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
             Ok((forgiven(key), if is_size { value.into() } else { forgiven(value) }))
         }
         _ => Err("expected KEY=VALUE".into()),
+    }
+}
+/// `--neighbours 3 cubic 30s` as one value, as if it had stood in quotes: no link has the name of a congestion control.
+pub fn with_neighbours_joined(words: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    // Words of the value so far: 0 elsewhere.
+    let mut have = 0;
+    for word in words {
+        let text = word.to_str().unwrap_or_default();
+        let belongs = match have {
+            2 => CcName::named(text).is_some(),
+            3 => !text.starts_with('-') && quantity::time(text).is_some(),
+            _ => false,
+        };
+        match joined.last_mut().filter(|_| belongs) {
+            Some(value) => {
+                value.push(" ");
+                value.push(&word);
+                have += 1;
+            }
+            None => {
+                have = match have {
+                    _ if text == "--neighbours" => 1,
+                    1 if text.bytes().all(|byte| byte.is_ascii_digit()) => 2,
+                    _ => 0,
+                };
+                joined.push(word);
+            }
+        }
+    }
+    joined
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_take_their_congestion_control_and_their_time() {
+        for (words, expected) in [
+            ("--neighbours 3 cubic wlan 5g", "--neighbours|3 cubic|wlan|5g"),
+            ("--neighbours 3 cubic 30s wlan", "--neighbours|3 cubic 30s|wlan"),
+            ("--neighbours 3 wlan cubic", "--neighbours|3|wlan|cubic"),
+            ("--neighbours 3 cubic --at 30s", "--neighbours|3 cubic|--at|30s"),
+            ("--flows 3 cubic", "--flows|3|cubic"),
+            ("--neighbours", "--neighbours"),
+        ] {
+            let words = words.split(' ').map(OsString::from).collect();
+            let joined: Vec<String> =
+                with_neighbours_joined(words).into_iter().map(|word| word.into_string().unwrap()).collect();
+            assert_eq!(joined.join("|"), expected);
+        }
     }
 }

@@ -199,6 +199,6 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
 ///
 /// The exit status is 0, 2 after a mistake of the user and 1 after one of ours, each told in one line on standard error.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let words = args::with_neighbours_joined(words.into_iter().collect());
     segue_console::exit_status("segue", run(&words))
 }

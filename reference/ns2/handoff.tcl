@@ -6,6 +6,7 @@
 #   flows: number of greedy FTP flows                             T: one time, or Tlist: a:b:step
 #   out= / ext= : CSV files appended to     verbose=1 : narrate one run   tr=FILE : full packet trace
 #   oloss= nloss= : share of packets that the old and the new access link lose, each direction (ErrorModel)
+#   olist= nlist= : instead, which packets they lose: for data, then for ACKs, a list of numbers from 0, `0,7,20/3`
 #   ored= nred=   : 1: the access link has RED queues, gentle, with ns-2's automatic thresholds, for packets of 1500 bytes
 #   nsfork= : path of libnsfork.so (needed with Tlist); default: $NSFORK, else libnsfork.so beside this script
 # T = moment the handoff starts. MBB: routes switch at T.  BBM: the old link loses 100 % in both
@@ -19,7 +20,7 @@ array set P {
   wiredq 10000 sack1 Sack1 mss 1460 qextra 0 qmin 5 bdprt 0 errpos both rerr 0 tmp ns2-scratch
   maxburst 0 ssthresh 0 rfc2581 1 synimm 0 partial 0 rtxinit 3.0 flowstart 0.0 keep 0 seed 5 accackq 0
   wirbw 500Mb wd 2ms limfix 0 prec 0 cost r set "" sinkset "" nsfork ""
-  oloss 0.0 nloss 0.0 ored 0 nred 0
+  oloss 0.0 nloss 0.0 olist / nlist / ored 0 nred 0
 }
 foreach a $argv { if {[regexp {^([^=]+)=(.*)$} $a -> k v]} { set P($k) $v } else { error "bad arg $a" } }
 file mkdir $P(tmp)
@@ -79,6 +80,13 @@ foreach {a b} $emlinks {
   set em [new ErrorModel]; $em unit pkt; $em set rate_ $P(oloss)
   $ns lossmodel $em $a $b
   set t [droptrace $a $b]; $em drop-target $t; lappend ems $em }
+
+foreach {numbers nodes} [list $P(olist) [list $w1 $mn $bs1 $r] $P(nlist) [list $w2 $mn $bs2 $r]] {
+  foreach list [split $numbers /] {a b} $nodes {
+    if {$list eq ""} continue
+    set em [new ErrorModel/List]; $em unit pkt; $em droplist [split $list ,]
+    $ns lossmodel $em $a $b
+    $em drop-target [droptrace $a $b] } }
 
 if {$P(nloss) > 0} {
   foreach {a b} [list $w2 $mn $bs2 $r] {

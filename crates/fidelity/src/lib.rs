@@ -12,6 +12,7 @@ pub mod measure;
 pub mod narrated;
 pub mod race;
 pub mod reference;
+pub mod same_weather;
 pub mod scenario;
 pub mod table;
 pub mod verdict;

@@ -11,8 +11,8 @@ use std::fmt;
 use std::path::Path;
 
 /// First seed of both programs, and handoff times of each run, in tenths of a second.
-const FIRST_SEED: u64 = 2;
-const TENTHS: [u64; 5] = [82, 86, 90, 94, 98];
+pub(crate) const FIRST_SEED: u64 = 2;
+pub(crate) const TENTHS: [u64; 5] = [82, 86, 90, 94, 98];
 /// A median may be so far from ns-2's.
 pub const TARGET: f64 = 0.05;
 
@@ -72,7 +72,7 @@ impl Weather {
     }
 
     /// Regular TCP there, with a seed.
-    fn experiment(&self, seed: u64) -> Result<Experiment, Error> {
+    pub(crate) fn experiment(&self, seed: u64) -> Result<Experiment, Error> {
         let [old, new] = self.links();
         let (old, new) = (AccessLink::parse(&old)?, AccessLink::parse(&new)?);
         Ok(Experiment { old, new, seed, ..self.scenario.experiment(100)? })

@@ -348,6 +348,7 @@ impl Plan {
             routers: self.routers,
             starts: self.starts,
             seed,
+            weather: None,
             before: 0,
         }
     }

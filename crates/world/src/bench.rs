@@ -69,8 +69,10 @@ pub struct Experiment {
     pub routers: Routers,
     /// How far the starts of two flows are apart with seed 1; other seeds draw them within 20 times that.
     pub starts: Nanos,
-    /// Start times and clock phases.
+    /// Start times and clock phases, and all that links draw.
     pub seed: u64,
+    /// Another seed for what links draw: the same senders in another weather.
+    pub weather: Option<u64>,
     /// Handoffs of the run before this one, which went the same way to and fro.
     pub before: u32,
 }
@@ -104,6 +106,7 @@ impl Experiment {
             routers: Routers::default(),
             starts: clock_phase::APART,
             seed: 1,
+            weather: None,
             before: 0,
         }
     }
@@ -125,7 +128,7 @@ impl Experiment {
             Kind::Bbm(_) => (before + link) / 2,
             Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => 0,
         };
-        LinkSeed { seed: self.seed, link: 1 + (before + link) % 2 + 2 * laid }
+        LinkSeed { seed: self.weather.unwrap_or(self.seed), link: 1 + (before + link) % 2 + 2 * laid }
     }
 
     /// Whether the flows of the bench go from the mobile.

@@ -7,7 +7,7 @@ use segue_fidelity::kernel::verdict::Place;
 use segue_fidelity::measure::Quartiles;
 use segue_fidelity::reference::Reference;
 use segue_fidelity::verdict::{self, Agreement, Comparison, STEPS, Target};
-use segue_fidelity::{Error, kernel, narrated, reference, reference_folder, weather};
+use segue_fidelity::{Error, kernel, narrated, reference, reference_folder, same_weather, weather};
 use segue_tcp::linux::cc::CcName;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,6 +36,9 @@ struct Arguments {
     /// With --only linux: so many times the handoffs of each median that is too far off, with other lots of bbr
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     draws: Option<u32>,
+    /// Print which packets links lose, for reference/ns2/weather.py same, and do nothing else
+    #[arg(long)]
+    losses: bool,
     /// Folder of the reference tables
     #[arg(long, value_name = "DIR", default_value_os_t = reference_folder())]
     reference: PathBuf,
@@ -65,6 +68,10 @@ enum Part {
 
 /// Measures, prints, and says whether all targets are met.
 fn run(arguments: &Arguments) -> Result<bool, Error> {
+    if arguments.losses {
+        print!("{}", same_weather::losses(&arguments.reference)?);
+        return Ok(true);
+    }
     let wanted = |part| arguments.only.is_none_or(|only| only == part);
     let ns2 = !wanted(Part::Ns2) || beside_ns2(arguments)?;
     let place = if arguments.its_bench { Place::Reference } else { Place::Simulator };
@@ -98,6 +105,22 @@ fn beside_weather(folder: &Path) -> Result<bool, Error> {
             let of = |q: &Quartiles| format!("{:.3} and {:.3}", q.q1, q.q3);
             println!("{:>72} {}, ns-2's {}", "quartiles", of(&ours), of(&line.ns2));
         }
+    }
+    println!(
+        "\n{:<72} {:>9} {:>9} {:>8} {:>11}",
+        "the same losses in ns-2", "ours", "ns-2", "error", "within 1 ms"
+    );
+    for same in same_weather::read(folder)? {
+        let outcome = same.outcome()?;
+        met &= outcome.is_met();
+        println!(
+            "{:<72} {:>9.3} {:>9.3} {:>+7.1}% {:>10.1}%",
+            same.line,
+            outcome.ours,
+            outcome.ns2,
+            100.0 * outcome.error(),
+            100.0 * outcome.alike
+        );
     }
     Ok(met)
 }

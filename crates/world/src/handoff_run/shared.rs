@@ -14,7 +14,7 @@ impl Experiment {
     /// access links, the flows, their stack, and the seed.
     pub fn shares_warm_up(&self, other: &Self) -> bool {
         self.flows == other.flows
-            && self.seed == other.seed
+            && (self.seed, self.weather) == (other.seed, other.weather)
             && self.starts == other.starts
             && self.stack == other.stack
             && self.old == other.old

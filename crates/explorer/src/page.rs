@@ -3,7 +3,7 @@
 
 use crate::question::{
     BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_SCHEMES,
-    controls as controls_of_stacks, presets, words_of,
+    controls as controls_of_stacks, own_links, presets, words_of,
 };
 use crate::traces::Traces;
 use maud::{DOCTYPE, Markup, html};
@@ -188,6 +188,12 @@ fn link(side: &str, name: &str, [rate, delay]: [&str; 2], traces: &Traces) -> Ma
                 select id=(format!("{side}-preset")) {
                     option value="" { "own numbers" }
                     @for (name, link) in presets() { option value=(name) data-link=(link) { (name) } }
+                    @let own = own_links(traces);
+                    @if !own.is_empty() {
+                        optgroup label="Your own" {
+                            @for (name, link) in own { option value=(name) data-link=(link) { (name) } }
+                        }
+                    }
                     @if !traces.names().is_empty() {
                         optgroup label="Measured" {
                             @for (name, up) in traces.links() {

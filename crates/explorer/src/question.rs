@@ -285,6 +285,22 @@ pub fn presets() -> Vec<(&'static str, &'static str)> {
     named.filter(|(name, _)| within(name)).collect()
 }
 
+/// Links that the user has named, within the limits, and what they stand for: rate, delay and words.
+pub fn own_links(traces: &Traces) -> Vec<(String, String)> {
+    let known = presets();
+    let names = traces.own();
+    let within = |link: &str| {
+        AccessLink::parse_in(link, traces.folder(), names).is_ok_and(|link| limited("old", link).is_ok())
+    };
+    let own = names.own().iter().filter(|(name, _)| within(name));
+    own.map(|(name, link)| {
+        let (base, words) = link.split_at(link.find(',').unwrap_or(link.len()));
+        let meaning = known.iter().find(|(preset, _)| preset.eq_ignore_ascii_case(base.trim()));
+        (name.clone(), format!("{}{words}", meaning.map_or(base, |(_, link)| link)))
+    })
+    .collect()
+}
+
 /// A time as all commands read it.
 pub fn in_seconds(time: Nanos) -> String {
     format!("{}s", time as f64 / SECOND as f64)
@@ -416,6 +432,18 @@ fn refused(error: RequestError) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use segue_world::access::LinkNames;
+
+    /// The third is too fast for the page.
+    #[test]
+    fn links_of_the_user_are_offered_with_their_numbers() {
+        let own = [("car", "lte,loss=0.5%"), ("far", "3gbit/5ms"), ("home", "80mbit/5ms")];
+        let own = own.map(|(name, link)| (name.to_string(), link.to_string())).to_vec();
+        let links = own_links(&Traces::none().with(LinkNames::of(own).expect("names")));
+        let (_, lte) = presets().into_iter().find(|(name, _)| *name == "lte").expect("a preset");
+        let expected = [("car", format!("{lte},loss=0.5%")), ("home", "80mbit/5ms".to_string())];
+        assert_eq!(links, expected.map(|(name, link)| (name.to_string(), link)));
+    }
 
     #[test]
     fn queries_have_every_option_of_the_bench() {

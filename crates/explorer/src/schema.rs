@@ -3,7 +3,7 @@
 use crate::question::{
     BETWEEN, DELAYS, DISCONNECTIONS, Endpoint, FAST_TIMES, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS,
     MOST_IN_A_RUN, MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls,
-    presets, words_of,
+    own_links, presets, words_of,
 };
 use crate::traces::Traces;
 use segue_handoff::Scheme;
@@ -44,7 +44,7 @@ fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
         "old" | "new" => json!({
             "description": format!("Link {}; its bandwidth-delay product of a round trip is at most {LARGEST_QUEUE} packets", if key == "old" { "before" } else { "after" }),
             "anyOf": [
-                { "enum": presets().into_iter().map(|(name, _)| name).collect::<Vec<_>>() },
+                { "enum": presets().into_iter().map(|(name, _)| name.to_string()).chain(own_links(traces).into_iter().map(|(name, _)| name)).collect::<Vec<_>>() },
                 {
                     "type": "string",
                     "pattern": r"^[0-9]+(\.[0-9]+)?(kbit|mbit)/[0-9]+(\.[0-9]+)?(us|ms|s)$",

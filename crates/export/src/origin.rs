@@ -134,6 +134,12 @@ pub struct DirectionRecord {
 }
 
 impl Provenance {
+    /// The same with this command, where no single one asks the question by itself: a file and what limits it.
+    #[must_use]
+    pub fn or_command(self, origin: &Origin) -> Self {
+        Self { command: self.command.or_else(|| Some(question(&origin.command))), ..self }
+    }
+
     /// The origin of a comparison of handoffs; the paths of its links start from `folder`.
     ///
     /// Errors: a file cannot be read again.

@@ -84,10 +84,23 @@ impl Source {
 
     /// An error of the TOML library.
     pub(crate) fn of_toml(&self, error: &toml::de::Error) -> FileError {
-        if self.text.trim_start().starts_with('{') {
-            return self.at(0..0, format!("this is JSON, perhaps a result; expected {}", self.expected));
+        if let Some(kind) = kind_of_result(&self.text) {
+            return self.at(0..0, format!("this is {kind}, perhaps a result; expected {}", self.expected));
         }
         let end = self.text.len();
         self.at(error.span().unwrap_or(end..end), text::plain(error.message(), self.expected))
+    }
+}
+
+/// The kind of file that holds a result, by its beginning.
+fn kind_of_result(text: &str) -> Option<&'static str> {
+    let first = text.trim_start();
+    let page = first.get(..9).is_some_and(|begin| begin.eq_ignore_ascii_case("<!doctype"));
+    let table = first.lines().next().is_some_and(|line| line.split(',').any(|column| column == "scheme"));
+    match () {
+        () if first.starts_with('{') => Some("JSON"),
+        () if page => Some("a page"),
+        () if first.starts_with("# program:") || table => Some("CSV"),
+        () => None,
     }
 }

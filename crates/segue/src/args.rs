@@ -271,7 +271,6 @@ pub fn with_neighbours_joined(words: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

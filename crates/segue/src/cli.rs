@@ -23,13 +23,29 @@ const PAGES: &str = concat!("Documentation: ", env!("CARGO_PKG_REPOSITORY"), "/t
 #[command(name = "segue", version = VERSION, long_version = LONG_VERSION, after_help = PAGES)]
 pub struct Cli {
     /// When to colour tables and help
-    #[arg(long, global = true, help_heading = "Display", value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Display",
+        value_name = "WHEN",
+        value_enum,
+        ignore_case = true,
+        default_value_t
+    )]
     pub color: ColourWord,
     /// Show no progress
     #[arg(long, global = true, help_heading = "Display", conflicts_with = "progress")]
     pub quiet: bool,
     /// How to show progress
-    #[arg(long, global = true, help_heading = "Display", value_name = "HOW", value_enum, default_value_t)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Display",
+        value_name = "HOW",
+        value_enum,
+        ignore_case = true,
+        default_value_t
+    )]
     pub progress: ProgressWord,
     /// The subcommand.
     #[command(subcommand)]
@@ -111,10 +127,10 @@ pub struct ManArgs {
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// Shell
-    #[arg(value_enum)]
+    #[arg(value_enum, ignore_case = true)]
     pub shell: clap_complete::Shell,
     /// Program whose words are completed
-    #[arg(value_enum, default_value = "segue")]
+    #[arg(value_enum, ignore_case = true, default_value = "segue")]
     pub program: ProgramWord,
 }
 

@@ -131,7 +131,10 @@ pub(crate) fn deliver(
     }
     let keep_handoffs = rows.is_some() || report.is_some();
     let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
-    let provenance = || Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours);
+    let provenance = || {
+        let provenance = Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours)?;
+        Ok::<_, Failure>(provenance.or_command(origin))
+    };
     outputs::write(json, || comparison_json(&comparison, Some(&provenance()?)).map_err(Failure::ours))?;
     let notes = comparison_notes(&comparison);
     outputs::write_table(csv, csv_origin, &notes, provenance, || comparison_csv(&comparison))?;

@@ -3,7 +3,7 @@
 use crate::args::VERSION;
 use crate::cli::{CompletionsArgs, ProgramWord};
 use crate::explain::names;
-use crate::{Failure, examples, print};
+use crate::{Failure, examples, own_links, print};
 #[cfg(feature = "live")]
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
@@ -121,7 +121,9 @@ fn values(command: &str, argument: &str) -> Vec<String> {
     let all = match argument {
         "old" | "new" | "link" => {
             let today = variants().map(|(name, _, _)| name.to_string());
-            PRESETS.iter().map(|(name, _)| name.to_string()).chain(today).collect()
+            let own = own_links().unwrap_or_default();
+            let own = own.own().iter().map(|(name, _)| name.clone());
+            PRESETS.iter().map(|(name, _)| name.to_string()).chain(today).chain(own).collect()
         }
         "name" if command == "links" => PRESETS
             .iter()
@@ -148,6 +150,7 @@ fn values(command: &str, argument: &str) -> Vec<String> {
             .collect(),
         #[cfg(feature = "papers")]
         "paper" => papers().iter().map(|paper| paper.id.clone()).collect(),
+        "figure" if command == "lcfd" => ["3", "5", "6", "8", "11"].map(String::from).to_vec(),
         #[cfg(feature = "papers")]
         "figure" => {
             papers().iter().flat_map(|paper| paper.figures.iter().map(|figure| figure.id.clone())).collect()

@@ -4,11 +4,12 @@ use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use segue_export::{Document, Origin, Output, difference_json};
+use segue_export::{Document, Origin, Output, Provenance, difference_json};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `segue diff`.
 #[derive(Debug, Args)]
@@ -36,8 +37,10 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
     {
         return Err(Failure::User("--json names one of the two results; expected another file".into()));
     }
-    let a = Document::read(&args.a).map_err(Failure::user)?.rows;
-    let b = Document::read(&args.b).map_err(Failure::user)?.rows;
+    let [of_a, of_b] = [&args.a, &args.b].map(|name| Document::read(name).map_err(Failure::user));
+    let (of_a, of_b) = (of_a?, of_b?);
+    let unlike = unlike(of_a.origin.as_ref(), of_b.origin.as_ref());
+    let (a, b) = (of_a.rows, of_b.rows);
     let difference = Difference::new(&a, &b);
     let on_stdout = output.as_ref().is_some_and(Output::is_stdout);
     if let Some(output) = output {
@@ -52,11 +55,40 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
         let name = if name == "-" { "standard input" } else { name };
         format!("{}, {rows} row{}", segue_console::printable(name), plural(rows))
     });
-    print(&render(&difference, names, args.all, screen))
+    print(&render(&difference, names, unlike.as_deref(), args.all, screen))
 }
 
-/// The whole report as text, for results of these names.
-pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, screen: &Screen) -> String {
+/// In which parts of their origins two results differ, with a comma between them; `None` if one does not say.
+fn unlike(a: Option<&Provenance>, b: Option<&Provenance>) -> Option<String> {
+    let parts = |origin: &Provenance| {
+        let Ok(Value::Object(mut all)) = serde_json::to_value(origin) else { return Map::new() };
+        // The command says what the question says; the meaning of links stands in their words.
+        all.remove("command");
+        match all.remove("question") {
+            Some(Value::Object(question)) => {
+                all.extend(question.into_iter().flat_map(|(kind, of)| match of {
+                    Value::Object(of) => of,
+                    other => Map::from_iter([(kind, other)]),
+                }))
+            }
+            other => all.extend(other.map(|other| ("question".to_string(), other))),
+        }
+        all
+    };
+    let (a, b) = (parts(a?), parts(b?));
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let unlike = keys.into_iter().filter(|&key| a.get(key) != b.get(key));
+    Some(unlike.map(String::as_str).collect::<Vec<_>>().join(", "))
+}
+
+/// The whole report as text, for results of these names. `unlike`: in which parts of their origins they differ.
+pub(crate) fn render(
+    difference: &Difference,
+    [a, b]: [String; 2],
+    unlike: Option<&str>,
+    all: bool,
+    screen: &Screen,
+) -> String {
     let fitted = |text: String| layout::fitted(&text, screen.width);
     let [a, b] = [&a, &b].map(|name| shortened(name, screen.width));
     let mut text = fitted(format!("A: {a}\nB: {b}\n"));
@@ -67,7 +99,7 @@ pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, sc
             return text;
         }
     } else {
-        text.push_str(&fitted(questions(difference, screen.width)));
+        text.push_str(&fitted(questions(difference, unlike, screen.width)));
     }
     let shown: Vec<_> =
         difference.ranked().into_iter().filter(|(pair, measured)| all || is_shown(pair, measured)).collect();
@@ -108,7 +140,7 @@ fn is_shown(pair: &Pair, measured: &Measured) -> bool {
 }
 
 /// The rows' questions: where A and B answer different ones, and in how many pairs they answer the same.
-fn questions(difference: &Difference, width: usize) -> String {
+fn questions(difference: &Difference, unlike: Option<&str>, width: usize) -> String {
     let pairs = difference.pairs.len();
     if pairs == 0 {
         return "No row of A has a counterpart in B.\n".into();
@@ -135,11 +167,14 @@ fn questions(difference: &Difference, width: usize) -> String {
     let changed =
         difference.pairs.iter().filter(|pair| pair.question.is_empty() && !pair.identical()).count();
     if changed > 0 {
-        let told = format!(
-            "Same question, another answer: {}. The program changed, or something that rows do not hold: --at, \
-             --notice-loss, the content of a trace, the scheme that against_first refers to.",
-            of_pairs(changed)
-        );
+        let cause = match unlike {
+            None => "The program changed, or something that rows do not hold: --at, --notice-loss, the content of a \
+                     trace, the scheme that against_first refers to"
+                .to_string(),
+            Some("") => "Their origins are the same, so a program or a file was changed".to_string(),
+            Some(unlike) => format!("Their origins differ in: {unlike}"),
+        };
+        let told = format!("Same question, another answer: {}. {cause}.", of_pairs(changed));
         text.push_str(&wrapped("", &told, width));
     }
     text

@@ -18,6 +18,7 @@ use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
+use markdown::hanging;
 use measures::{letter, measure};
 use rules::{FAMILIES, rule};
 use schemes::{link, scheme, setting};
@@ -28,7 +29,7 @@ use segue_study::bench_words::BENCH_WORDS;
 use segue_study::measure::{Column, MEASURES, OPTIONAL};
 use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
-use segue_world::access::{PRESETS, variants};
+use segue_world::access::{LinkNames, PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// `segue explain`.
@@ -38,6 +39,9 @@ pub struct ExplainArgs {
     /// first), option, link parameter (loss) or term (BDP). All kinds of names unless given
     #[arg(value_name = "NAME", num_args = 0..)]
     pub name: Vec<String>,
+    /// Names of the user's own links.
+    #[arg(skip)]
+    pub names: LinkNames,
 }
 
 /// Runs the command.
@@ -53,8 +57,12 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
             explained.push(answer);
         }
     }
+    let own = args.names.own().iter().find(|(own, _)| own.eq_ignore_ascii_case(name.trim()));
+    explained
+        .extend(own.map(|(name, link)| hanging(&format!("Link {name}, your own: "), link, 2, screen.width)));
     if explained.is_empty() {
-        let names = names();
+        let mut names = names();
+        names.extend(args.names.own().iter().map(|(name, _)| name.clone()));
         let hint = did_you_mean(&name, names.iter().map(String::as_str));
         return Err(Failure::User(format!(
             "nothing is called `{}`; expected a rule such as A1, a section such as 2.2, a paper such as 001, a scheme, a \

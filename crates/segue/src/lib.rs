@@ -112,6 +112,11 @@ fn name_own_links(command: &mut Command) -> Result<(), Failure> {
         Command::Trace(args) => &mut args.bench.names,
         Command::Repeat(args) => &mut args.names,
         Command::Links(args) => &mut args.names,
+        // It has much else to tell.
+        Command::Explain(args) => {
+            args.names = own_links().unwrap_or_default();
+            return Ok(());
+        }
         Command::TraceLinks(args) => &mut args.names,
         #[cfg(feature = "files")]
         Command::Run(args) => &mut args.names,

@@ -51,6 +51,12 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
              --json, --csv or --rows"
         )));
     }
+    if let Some(command) = command_of_another(&bytes) {
+        return Err(Failure::User(format!(
+            "{name}: the output of `{}`; expected a result of segue compare or segue run: run that command again instead",
+            printable(&command)
+        )));
+    }
     let document = Document::<Value>::parse(&bytes, name).map_err(Failure::user)?;
     let Some(origin) = &document.origin else {
         return Err(Failure::User(format!(
@@ -74,13 +80,22 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         let difference = Difference::new(&then, &now);
         // The order of rows, and fields that no program knows, are no measures.
         if !difference.identical() {
-            print(&diff::render(&difference, names, false, screen))?;
+            print(&diff::render(&difference, names, Some("program"), false, screen))?;
         }
     }
     Err(Failure::Ours(format!(
         "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",
         total - same
     )))
+}
+
+/// The command behind JSON of ours that is no comparison. It is the log of a trace, whose first line has its origin, or a
+/// document without rows.
+fn command_of_another(bytes: &[u8]) -> Option<String> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+    let first = values.next()?.ok()?;
+    let command = first["origin"]["command"].as_str()?;
+    first.get("rows").is_none().then(|| command.to_string())
 }
 
 /// Whether a document is a page of `--report`.

@@ -448,7 +448,8 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
     }
     benches(judged).lines().for_each(|line| text.push_str(&wrapped("", line, width)));
     if let Some(out) = out {
-        text.push_str(&format!("Figures, their numbers and the gallery index.html are in {out}.\n"));
+        let told = format!("Figures, their numbers and the gallery index.html are in {out}.");
+        text.push_str(&wrapped("", &told, width));
     }
     if few > 0 {
         let warning = format!(

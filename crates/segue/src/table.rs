@@ -13,6 +13,7 @@ use segue_study::{Comparison, GroupResult, Plan, Row};
 use segue_tcp::profile::NS2_SACK1;
 use segue_world::traffic::COUNTED;
 use segue_world::{Address, NoticeMode};
+use std::ops::Range;
 
 /// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
 const BAR: usize = 24;
@@ -92,7 +93,10 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
         text.push_str(&wrapped("", &heading(plan, group), screen.width));
         // Where no flow makes transfers, all that there is stands in the table of the traffic.
         if group.experiment.flows > 0 {
-            text.push_str(&group_table(group, &columns, &widths, screen.colour));
+            for block in blocks(&widths, screen.terminal) {
+                let own = [&widths[..1], &widths[1..][block.clone()]].concat();
+                text.push_str(&group_table(group, &columns[block], &own, screen.colour));
+            }
         }
         text.push_str(&neighbours(group, screen.width));
         text.push_str(&traffic_table::render(group, screen.colour));
@@ -188,6 +192,21 @@ fn bar_width(columns: &[Column], widths: &[usize], line: usize) -> usize {
         spare if spare < NARROWEST_BAR => BAR,
         spare => spare.min(if line > COLUMNS { WIDEST_BAR } else { BAR }),
     }
+}
+
+/// Columns that fit side by side: on a terminal that is narrower than the table, those that are left stand below. The
+/// first of `widths` is that of the names, which each block has.
+fn blocks(widths: &[usize], terminal: Option<usize>) -> Vec<Range<usize>> {
+    let (mut blocks, mut begin, mut width) = (Vec::new(), 0, widths[0]);
+    for (column, own) in widths[1..].iter().enumerate() {
+        width += GAP + own;
+        if column > begin && terminal.is_some_and(|most| width > most) {
+            blocks.push(begin..column);
+            (begin, width) = (column, widths[0] + GAP + own);
+        }
+    }
+    blocks.push(begin..widths.len() - 1);
+    blocks
 }
 
 fn group_table(group: &GroupResult, columns: &[Column], widths: &[usize], colour: bool) -> String {
@@ -302,6 +321,16 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two blanks stand before each column.
+    #[test]
+    fn columns_that_do_not_fit_a_terminal_stand_below() {
+        let widths = [8, 6, 6, 40, 6];
+        assert_eq!(blocks(&widths, None), [0..4]);
+        assert_eq!(blocks(&widths, Some(74)), [0..4]);
+        assert_eq!(blocks(&widths, Some(73)), [0..3, 3..4]);
+        assert_eq!(blocks(&widths, Some(24)), [0..2, 2..3, 3..4], "a bar alone may be wider");
+    }
 
     #[test]
     fn a_bar_is_full_and_in_proportion() {

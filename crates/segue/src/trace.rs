@@ -3,7 +3,7 @@
 use crate::args::{BenchArgs, NO_PAGES, OUTPUT, choice, word};
 use crate::outputs::Folder;
 use crate::screen::Screen;
-use crate::{Failure, events, outputs, print};
+use crate::{Failure, events, outputs, print, progress};
 use clap::Args;
 #[cfg(feature = "report")]
 use segue_capture::{SNAPLEN, capture};
@@ -11,10 +11,11 @@ use segue_export::{Origin, Provenance, file_name, flent, qlog, trace_lines, xplo
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::bench_words::TRAFFIC;
-use segue_study::explain::{Moment, explain, explain_around, several_stacks};
+use segue_study::explain::{Moment, NEEDED_BEFORE, explain_at_most, several_stacks};
 use segue_study::times::time;
 use segue_study::{Plan, Request};
 use segue_world::{Nanos, SimulatedKind};
+use std::cell::Cell;
 use std::path::Path;
 
 /// `segue trace`.
@@ -104,7 +105,13 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     let whole = args.all
         || [&args.json, &args.pcap, &args.qlog, &args.xplot, &args.flent].iter().any(|to| to.is_some());
     let moment = moment(args);
-    let traces = if whole { explain(&plan, moment) } else { explain_around(&plan, moment) };
+    // Its last part is the writing of files.
+    let progress = progress::of(screen, plan.schemes.len() as u64 + 1, "parts of the trace");
+    let begun = Cell::new(false);
+    let begins = || progress.inc(begun.replace(true).into());
+    let since = if whole { 0 } else { moment.at.saturating_sub(NEEDED_BEFORE) };
+    let traces = explain_at_most(&plan, moment, since, usize::MAX, &begins);
+    begins();
 
     #[cfg(feature = "report")]
     {
@@ -135,6 +142,8 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     outputs::write(json, || {
         traces.iter().map(|told| trace_lines(told, provenance.as_ref())).collect::<Result<String, _>>()
     })?;
+    begins();
+    drop(progress);
     let folders = [&args.pcap, &args.qlog, &args.xplot, &args.flent].into_iter().zip(counts);
     outputs::tell_written(screen, [&args.json, &args.report], folders);
     // A user who asks for files reads them; the log comes where it is asked for, or nothing else is.

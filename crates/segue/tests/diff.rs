@@ -197,6 +197,10 @@ fn no_field_changes_unseen() {
     }
 }
 
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A change of the program: even a difference within noise is listed.
 #[test]
 fn the_same_question_with_another_answer_is_listed_however_small() {
@@ -209,6 +213,32 @@ fn the_same_question_with_another_answer_is_listed_however_small() {
     let text = diff(&a, &results.write("b.json", document.to_string()), &[]);
     assert!(text.contains("Same question, another answer: all."), "{text}");
     assert!(text.contains("retransmissions") && text.contains("within noise"), "{text}");
+    assert!(in_one_line(&text).contains("Their origins are the same"), "{text}");
+    document.as_object_mut().expect("an object").remove("origin");
+    let text = diff(&a, &results.write("c.json", document.to_string()), &[]);
+    assert!(in_one_line(&text).contains("something that rows do not hold: --at"), "{text}");
+}
+
+/// Rows do not have their handoff times, but origins do.
+#[test]
+fn other_handoff_times_are_named() {
+    let results = Results::new();
+    let a = results.compare("a.json", &["--schemes", "sack"]);
+    let b = results.0.path().join("b.json");
+    let words = [
+        "compare",
+        "6400kbit/9ms",
+        "200kbit/300ms",
+        "--schemes",
+        "sack",
+        "--at",
+        "1.2s..10.2s/0.5s",
+        "--json",
+    ];
+    assert!(segue(&[&words[..], &[&b.display().to_string()]].concat()).status.success());
+    let text = diff(&a, &b, &[]);
+    let told = "Same question, another answer: all. Their origins differ in: at.";
+    assert!(in_one_line(&text).contains(told), "{text}");
 }
 
 /// Each mistake, and a part of the one line that must be said about it.

@@ -124,6 +124,16 @@ fn other_files_and_other_commands_are_refused() {
     assert!(refused(folder, "repeat old.json", 2).contains("does not say which question it answers"));
     done(folder, "compare wlan hsdpa --at 2s --origin=none --csv bare.csv");
     assert!(refused(folder, "repeat bare.csv", 2).contains("as with --origin=none; expected lines"));
+    for (words, name) in [
+        ("trace wlan hsdpa --at 2s --json log.jsonl", "log.jsonl"),
+        ("model tcp-ho --json model.json", "model.json"),
+    ] {
+        done(folder, words);
+        let said = refused(folder, &format!("repeat {name}"), 2);
+        let command = words.split(" --").next().unwrap();
+        assert!(said.contains(&format!("the output of `segue {command}")), "{said}");
+        assert!(said.contains("run that command again"), "{said}");
+    }
     std::fs::write(folder.join("plan.toml"), "title = \"none\"\n").unwrap();
     assert!(
         refused(folder, "repeat plan.toml", 2).contains("expected a result of segue compare or segue run")
@@ -223,6 +233,8 @@ fn names_that_nobody_has_here_are_those_of_the_result() {
     // The same link may have other capitals here.
     std::fs::write(&file, "[links]\nHome = \"80mbit/5ms\"\ncar = \"lte,loss=0.5%\"\n").unwrap();
     assert!(done(folder, "repeat a.json").starts_with("the same: 4 rows"));
+    assert_eq!(done(folder, "explain home"), "Link Home, your own: 80mbit/5ms\n");
+    assert!(done(folder, "completions bash").contains(" Home"));
     std::fs::write(&file, "[links]\nHome = \"8mbit/5ms\"\n").unwrap();
     assert!(refused(folder, "repeat a.json", 2).contains("link `home`: the name is taken"));
     // A name that is given here is not another one for a result's sake.

@@ -46,7 +46,7 @@ impl SchemeTrace {
 }
 
 /// Time before the handoff that a story or a page needs, ns.
-const NEEDED_BEFORE: Nanos = SECOND;
+pub const NEEDED_BEFORE: Nanos = SECOND;
 
 /// Traces of one handoff with every scheme of the plan, in the plan's order; every event from the first SYN on.
 pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {

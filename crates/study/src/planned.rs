@@ -172,9 +172,15 @@ fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
                 "; {0} is a congestion control: --stack linux-6.12/{0}, or the scheme {0}",
                 control.name()
             ),
-            None => did_you_mean(name, names()),
+            None => of_quic(name).unwrap_or_else(|| did_you_mean(name, names())),
         },
     })
+}
+
+/// The hint for a transport that is no TCP.
+fn of_quic(name: &str) -> Option<String> {
+    let quic = "; all senders here are TCP's: the scheme quic-reset does what QUIC does on a new path";
+    name.eq_ignore_ascii_case("quic").then(|| quic.into())
 }
 
 pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
@@ -182,7 +188,7 @@ pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
     CcName::named(name).ok_or_else(|| RequestError::Control {
         name: name.to_string(),
         expected: names().collect::<Vec<_>>().join(", "),
-        hint: did_you_mean(name, names()),
+        hint: of_quic(name).unwrap_or_else(|| did_you_mean(name, names())),
     })
 }
 

@@ -168,6 +168,13 @@ const BAD: &[(&str, &str, &str)] = &[
         "1, column 1",
         "this is JSON, perhaps a result; expected a scenario in TOML",
     ),
+    ("# program: 0.2.0\nold,new,scheme", "1, column 1", "this is CSV, perhaps a result; expected a scenario"),
+    (
+        "old,new,kind,scheme\nwlan,hsdpa,mbb,sack",
+        "1, column 1",
+        "this is CSV, perhaps a result; expected a scenario",
+    ),
+    ("<!DOCTYPE html>", "1, column 1", "this is a page, perhaps a result; expected a scenario"),
     (
         "old = 'wlan'\nnew = 'egprs'\nobserve = '5s'",
         "1, column 1",

@@ -5,6 +5,7 @@ use segue_study::difference::{Changed, Pair};
 use segue_study::verdict::Measured;
 use segue_study::{Difference, Row};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A [`Pair`]: what makes its rows belong together, and how they differ.
 #[derive(Serialize)]
@@ -40,8 +41,15 @@ impl<'a> From<&'a Pair> for PairDocument<'a> {
     }
 }
 
-/// A difference as JSON text, one pair or row a line, with a final line feed.
-pub fn difference_json(difference: &Difference, origin: &Origin) -> Result<String, serde_json::Error> {
+/// A difference as JSON text, one pair or row a line, with a final line feed. `files`: the digests of the two results, by
+/// their paths.
+pub fn difference_json(
+    difference: &Difference,
+    origin: &Origin,
+    files: &BTreeMap<String, String>,
+) -> Result<String, serde_json::Error> {
+    let mut origin = origin.json();
+    origin["files"] = serde_json::to_value(files)?;
     let pairs = lines(difference.pairs.iter().map(PairDocument::from))?;
     let rows = |rows: &[Row]| lines(rows.iter());
     Ok(format!(
@@ -49,7 +57,7 @@ pub fn difference_json(difference: &Difference, origin: &Origin) -> Result<Strin
         difference.identical(),
         rows(&difference.only_in_a)?,
         rows(&difference.only_in_b)?,
-        origin.json(),
+        origin,
     ))
 }
 

@@ -105,7 +105,13 @@ fn difference() -> Value {
         ("pairs", list(pair)),
         ("only_in_a", list(comparison::row())),
         ("only_in_b", list(comparison::row())),
-        ("origin", command()),
+        (
+            "origin",
+            with(
+                command(),
+                [("files", named(text("SHA-256."), "Digests of the two results, by their paths."))],
+            ),
+        ),
     ])
 }
 

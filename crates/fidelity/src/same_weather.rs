@@ -83,7 +83,7 @@ fn lines(folder: &Path) -> Result<Vec<(usize, Weather)>, Error> {
     Ok(lines.map(|(index, line)| (index + 1, line)).filter(|(_, line)| line.red == [false; 2]).collect())
 }
 
-/// What links lose in each line with each seed, as CSV for `weather.py same`. For each link there is a list for data and
+/// The losses of links in each line with each seed, as CSV for `weather.py same`. For each link there is a list for data and
 /// one for ACKs, behind a stroke, of numbers of packets from 0.
 pub fn losses(folder: &Path) -> Result<String, Error> {
     let mut csv = String::from("line,seed,olist,nlist\n");

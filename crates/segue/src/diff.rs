@@ -4,12 +4,13 @@ use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use segue_export::{Document, Origin, Output, Provenance, difference_json};
+use segue_export::{Document, Origin, Output, Provenance, difference_json, digest};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// `segue diff`.
 #[derive(Debug, Args)]
@@ -37,6 +38,11 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
     {
         return Err(Failure::User("--json names one of the two results; expected another file".into()));
     }
+    let mut files = BTreeMap::new();
+    for path in [&args.a, &args.b].into_iter().filter(|path| *path != "-") {
+        // The reading below tells what is wrong with a file.
+        files.extend(digest(Path::new(path)).ok().map(|digest| (path.clone(), digest)));
+    }
     let [of_a, of_b] = [&args.a, &args.b].map(|name| Document::read(name).map_err(Failure::user));
     let (of_a, of_b) = (of_a?, of_b?);
     let unlike = unlike(of_a.origin.as_ref(), of_b.origin.as_ref());
@@ -45,7 +51,7 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
     let on_stdout = output.as_ref().is_some_and(Output::is_stdout);
     if let Some(output) = output {
         output
-            .finish(&difference_json(&difference, origin).map_err(Failure::ours)?)
+            .finish(&difference_json(&difference, origin, &files).map_err(Failure::ours)?)
             .map_err(Failure::writing)?;
     }
     if on_stdout {

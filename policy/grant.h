@@ -7,7 +7,7 @@
  *               counted, and too many refute it (careful resume's Validating phase)
  *   guard       the cap on what an undo may restore: for three round trips no more than the
  *               granted window
- *   hidden RTT  until a round trip after the grant that is in no recovery, HyStart sees none
+ *   HyStart     while the guard lasts it judges in no recovery
  *   proven      the cap on later grants, which the last trial has left
  *   rate check  for ten seconds: if twice the reported rate arrives, slow start goes on
  *   loss probe  two packets beyond the window after an outage, whose SACKs show what was lost
@@ -151,12 +151,12 @@ static inline u32 segue_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_
 	return on_trial ? before : segue_max(cut, segue_min(before, prior_cwnd));
 }
 
-/* Whether HyStart sees no round trip. It sees none of the guard's first round, of which the data
- * before `seq` are, nor of a recovery that has lasted since. A round of HyStart would last as long.
- * It would mix both paths, and end slow start at the few packets that PRR has let out. */
-static inline u32 segue_hides_rtt(u32 snd_una, u32 seq, u32 first_round, u32 recovers)
+/* Whether cubic is to see no slow start, while a grant is guarded. In a recovery PRR keeps cwnd
+ * below ssthresh, and cubic takes that for slow start. A round of its HyStart lasts as long as the
+ * recovery then, and ends slow start at the few packets that PRR has let out. */
+static inline u32 segue_hides_slow_start(u32 guard_rounds, u32 recovers)
 {
-	return recovers || (first_round && !segue_seq_before(seq, snd_una));
+	return guard_rounds && recovers;
 }
 
 /* The window that an undo gives back while a grant is guarded. */

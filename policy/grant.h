@@ -95,6 +95,14 @@ static inline u32 segue_trial_fails(u32 lost, u32 arrived, u32 allowed)
 	return lost > allowed + arrived / 2;
 }
 
+/* A timeout marks all that is under way as lost. The timer is that of the old path until something
+ * has arrived, and a claim's is for longer. So the marks refute nothing. arrived: since the trial
+ * began. */
+static inline u32 segue_timeout_proves_nothing(u32 arrived, u32 claim)
+{
+	return claim || !arrived;
+}
+
 /* After a failed trial: half of what arrived in a round trip. */
 static inline u32 segue_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 {

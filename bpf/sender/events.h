@@ -171,11 +171,11 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		conn->reduction.ssthresh_saved = tp->snd_ssthresh;
 		conn->reduction.srtt_before_us = tp->srtt_us >> 3;
 	}
-	if (conn->state.claim && state == TCP_CA_Loss) {
-		/* all is marked lost, which proves nothing: the RTO is still that of the old path */
+	if (state == TCP_CA_Loss &&
+	    segue_timeout_proves_nothing(tp->delivered - conn->trial.delivered, conn->state.claim))
 		conn->trial.lost = tp->lost;
+	if (conn->state.claim && state == TCP_CA_Loss)
 		conn->state.expired = !conn->state.icmp_requested;
-	}
 	segue_on_cut(sk, conn, state);
 }
 

@@ -373,6 +373,15 @@ impl OnLinux {
         self.rto_is_bounded = false;
     }
 
+    /// `segue_on_state`: what a timeout marks as lost may refute nothing.
+    pub fn on_marks(&mut self, view: &View) {
+        if let (Some(tp), Some(trial), true) = (view.kernel, &mut self.trial, view.in_rto_recovery)
+            && grant::timeout_proves_nothing(tp.delivered.wrapping_sub(trial.delivered), self.claims)
+        {
+            trial.lost = tp.lost;
+        }
+    }
+
     /// The bound, if there is one.
     pub fn rto_bound_ms(&self) -> Option<u32> {
         self.rto_is_bounded.then_some(self.rto_bound_ms)
@@ -431,6 +440,11 @@ macro_rules! tells_programs {
             let action = self.at_fast_retransmit(&sender(view));
             let advice = self.answer(&action);
             self.linux.on_recovery(advice)
+        }
+
+        fn on_cut(&mut self, view: &View) -> Advice {
+            self.linux.on_marks(view);
+            Advice::default()
         }
 
         $crate::on_linux::follows_programs!();

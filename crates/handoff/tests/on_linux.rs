@@ -153,6 +153,21 @@ fn a_trial_that_fails_leaves_what_was_found() {
     assert_eq!(sender.on_notice(&timed_out(), &notice()).ssthresh, Some(10 * PACKET));
 }
 
+/// The timer is the old path's. It expires before anything has arrived, and marks 64 packets as lost.
+#[test]
+fn an_early_timeout_refutes_nothing() {
+    for (arrived, anew) in [(0, None), (1, Some(Anew::Retreat(5)))] {
+        let mut sender = scheme("linux");
+        sender.on_notice(&timed_out(), &notice());
+        let marked = with(&timed_out(), |tp| (tp.lost, tp.delivered) = (tp.lost + 64, tp.delivered + arrived));
+        sender.on_cut(&marked);
+        assert_eq!(sender.on_ack(&marked).kernel.anew, anew, "{arrived}");
+        // Later losses count: more than 20 and 10.
+        let more = with(&marked, |tp| tp.lost += 31);
+        assert_eq!(sender.on_ack(&more).kernel.anew.is_some(), anew.is_none(), "{arrived}");
+    }
+}
+
 /// For three round trips the kernel's undo gives back no more than was found, and no ssthresh either.
 #[test]
 fn an_undo_is_guarded() {

@@ -212,6 +212,7 @@ pub enum GrantEvent {
     KeptWindow,
     UndoneWindow,
     HidesSlowStart,
+    TimeoutProvesNothing,
     /// The delay beyond a link of 6400 kbit/s and 9 ms.
     DelayBeyond,
     /// Before a notice of such a link.
@@ -275,6 +276,10 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
         (HidesSlowStart, [1, 1, 0, 0], 1),
         (HidesSlowStart, [0, 1, 0, 0], 0),
         (HidesSlowStart, [3, 0, 0, 0], 0),
+        // Packets that have arrived, a claim.
+        (TimeoutProvesNothing, [0, 0, 0, 0], 1),
+        (TimeoutProvesNothing, [1, 0, 0, 0], 0),
+        (TimeoutProvesNothing, [1, 1, 0, 0], 1),
         // 2 x 9 ms and 12,480 bit at 6400 kbit/s are 19.95 ms.
         (DelayBeyond, [30_000, 40_000, 0, 0], 5_025),
         (DelayBeyond, [none, 30_000, 0, 0], 5_025),

@@ -15,6 +15,7 @@ fn ask(event: GrantEvent, [a, b, c, d]: [u32; 4]) -> u32 {
         GrantEvent::RateCheckFails => grant::rate_check_fails(a, b, c, d).into(),
         GrantEvent::RejectsNotice => grant::rejects_notice(a != 0, b != 0, c).into(),
         GrantEvent::KeptWindow => grant::kept_window(a, b, c, d != 0),
+        GrantEvent::TimeoutProvesNothing => grant::timeout_proves_nothing(a, b != 0).into(),
         GrantEvent::HidesSlowStart => grant::hides_slow_start(a, b != 0).into(),
         GrantEvent::UndoneWindow => grant::undone_window(a, b, c),
         GrantEvent::RtoBound => grant::rto_bound_ms(&Link { rate_kbps: a, delay_us: b }),

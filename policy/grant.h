@@ -7,7 +7,7 @@
  *               counted, and too many refute it (careful resume's Validating phase)
  *   guard       the cap on what an undo may restore: for three round trips no more than the
  *               granted window
- *   hidden RTT  until a round trip after the grant that is in no recovery, HyStart sees none
+ *   HyStart     while the guard lasts it judges in no recovery
  *   proven      the cap on later grants, which the last trial has left
  *   rate check  for ten seconds: if twice the reported rate arrives, slow start goes on
  *   loss probe  two packets beyond the window after an outage, whose SACKs show what was lost
@@ -95,6 +95,14 @@ static inline u32 segue_trial_fails(u32 lost, u32 arrived, u32 allowed)
 	return lost > allowed + arrived / 2;
 }
 
+/* A timeout marks all that is under way as lost. The timer is that of the old path until something
+ * has arrived, and a claim's is for longer. So the marks refute nothing. arrived: since the trial
+ * began. */
+static inline u32 segue_timeout_proves_nothing(u32 arrived, u32 claim)
+{
+	return claim || !arrived;
+}
+
 /* After a failed trial: half of what arrived in a round trip. */
 static inline u32 segue_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 {
@@ -151,12 +159,12 @@ static inline u32 segue_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_
 	return on_trial ? before : segue_max(cut, segue_min(before, prior_cwnd));
 }
 
-/* Whether HyStart sees no round trip. It sees none of the guard's first round, of which the data
- * before `seq` are, nor of a recovery that has lasted since. A round of HyStart would last as long.
- * It would mix both paths, and end slow start at the few packets that PRR has let out. */
-static inline u32 segue_hides_rtt(u32 snd_una, u32 seq, u32 first_round, u32 recovers)
+/* Whether cubic is to see no slow start, while a grant is guarded. In a recovery PRR keeps cwnd
+ * below ssthresh, and cubic takes that for slow start. A round of its HyStart lasts as long as the
+ * recovery then, and ends slow start at the few packets that PRR has let out. */
+static inline u32 segue_hides_slow_start(u32 guard_rounds, u32 recovers)
 {
-	return recovers || (first_round && !segue_seq_before(seq, snd_una));
+	return guard_rounds && recovers;
 }
 
 /* The window that an undo gives back while a grant is guarded. */

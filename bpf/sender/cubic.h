@@ -102,8 +102,16 @@ void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
 SEC("struct_ops")
 void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	if (!segue_rtt_is_hidden(sk))
+	struct tcp_sock *tp = segue_tcp(sk);
+	const u32 ssthresh = tp->snd_ssthresh;
+
+	if (segue_slow_start_is_hidden(sk)) {
+		tp->snd_ssthresh = 0; /* it changes no ssthresh then */
 		cubictcp_acked(sk, sample);
+		tp->snd_ssthresh = ssthresh;
+	} else {
+		cubictcp_acked(sk, sample);
+	}
 	segue_on_sample(sk, sample->rtt_us);
 	segue_cubic_on_ack(sk, SEGUE_PKTS_ACKED);
 }

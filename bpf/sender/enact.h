@@ -103,7 +103,6 @@ static inline void segue_guard(struct segue_connection *conn, const struct tcp_s
 	conn->guard.packets = packets;
 	conn->guard.round_seq = tp->snd_nxt;
 	conn->state.guard_rounds = SEGUE_GUARD_ROUNDS;
-	conn->state.hides_rtt = 1;
 }
 
 static inline void segue_guard_on_ack(struct segue_connection *conn, struct tcp_sock *tp)

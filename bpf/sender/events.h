@@ -43,20 +43,13 @@ static inline struct segue_connection *segue_to_answer(struct sock *sk, enum seg
 	return conn;
 }
 
-/* Whether HyStart must not see the round trip of this ACK (policy/grant.h). */
-static inline u32 segue_rtt_is_hidden(struct sock *sk)
+/* Whether cubic is to see no slow start at this ACK (policy/grant.h). */
+static inline u32 segue_slow_start_is_hidden(struct sock *sk)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-	const struct tcp_sock *tp = segue_tcp(sk);
+	const struct segue_connection *conn = segue_connection_of(sk);
 
-	if (!conn || !conn->state.hides_rtt)
-		return 0;
-	if (segue_hides_rtt(tp->snd_una, conn->guard.round_seq,
-			    conn->state.guard_rounds == SEGUE_GUARD_ROUNDS,
-			    segue_ca_state(tp) >= TCP_CA_Recovery))
-		return 1;
-	conn->state.hides_rtt = 0;
-	return 0;
+	return conn && segue_hides_slow_start(conn->state.guard_rounds,
+					      segue_ca_state(segue_tcp(sk)) >= TCP_CA_Recovery);
 }
 
 /* A socket gets this congestion control. By the agent's order (local_handoff.h) that is a
@@ -178,11 +171,11 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		conn->reduction.ssthresh_saved = tp->snd_ssthresh;
 		conn->reduction.srtt_before_us = tp->srtt_us >> 3;
 	}
-	if (conn->state.claim && state == TCP_CA_Loss) {
-		/* all is marked lost, which proves nothing: the RTO is still that of the old path */
+	if (state == TCP_CA_Loss &&
+	    segue_timeout_proves_nothing(tp->delivered - conn->trial.delivered, conn->state.claim))
 		conn->trial.lost = tp->lost;
+	if (conn->state.claim && state == TCP_CA_Loss)
 		conn->state.expired = !conn->state.icmp_requested;
-	}
 	segue_on_cut(sk, conn, state);
 }
 

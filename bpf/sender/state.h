@@ -94,7 +94,6 @@ struct segue_state {
 	u8 guard_rounds : 2; /* enact.h: round trips for which it still holds */
 	u8 loss_probe : 1; /* enact.h: its packets have just left */
 	u8 loss_awaited : 1; /* enact.h: no reduction has come since */
-	u8 hides_rtt : 1; /* events.h, of cubic alone: HyStart sees no round trip */
 	u8 ack_half; /* ack_order.h */
 };
 

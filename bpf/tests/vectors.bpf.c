@@ -46,7 +46,8 @@ enum segue_vector {
 	SEGUE_VECTOR_REJECTS_NOTICE,
 	SEGUE_VECTOR_KEPT_WINDOW,
 	SEGUE_VECTOR_UNDONE_WINDOW,
-	SEGUE_VECTOR_HIDES_RTT,
+	SEGUE_VECTOR_HIDES_SLOW_START,
+	SEGUE_VECTOR_TIMEOUT_PROVES_NOTHING,
 	SEGUE_VECTOR_DELAY_BEYOND,
 	SEGUE_VECTOR_WAS_SILENT,
 	SEGUE_VECTOR_RTO_BOUND,
@@ -161,8 +162,11 @@ static void on_grant(void)
 	case SEGUE_VECTOR_UNDONE_WINDOW:
 		answer = segue_undone_window(argument[0], argument[1], argument[2]);
 		break;
-	case SEGUE_VECTOR_HIDES_RTT:
-		answer = segue_hides_rtt(argument[0], argument[1], argument[2], argument[3]);
+	case SEGUE_VECTOR_TIMEOUT_PROVES_NOTHING:
+		answer = segue_timeout_proves_nothing(argument[0], argument[1]);
+		break;
+	case SEGUE_VECTOR_HIDES_SLOW_START:
+		answer = segue_hides_slow_start(argument[0], argument[1]);
 		break;
 	case SEGUE_VECTOR_DELAY_BEYOND:
 		answer = segue_delay_beyond_us(argument[0], argument[1], &notice.old_link);

@@ -190,8 +190,8 @@ impl Advisor for LoggedScheme {
         self.note(occasion, view, advice)
     }
 
-    fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
-        self.scheme.hides_rtt(snd_una, recovers)
+    fn hides_slow_start(&self, recovers: bool) -> bool {
+        self.scheme.hides_slow_start(recovers)
     }
 
     fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {

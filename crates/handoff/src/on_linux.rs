@@ -42,8 +42,6 @@ pub(crate) struct OnLinux {
     guard: u32,
     guard_seq: u32,
     guard_rounds: u32,
-    /// HyStart sees no round trip (policy/grant.h).
-    hides_rtt: bool,
     trial: Option<Trial>,
     /// The trial is of a window that was raised without an outage.
     raised: bool,
@@ -141,7 +139,6 @@ impl OnLinux {
             || self.rto_is_bounded
             || self.claims
             || self.loss_probe
-            || self.hides_rtt
     }
 
     /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
@@ -308,7 +305,6 @@ impl OnLinux {
         self.guard = packets;
         self.guard_seq = view.snd_max;
         self.guard_rounds = grant::GUARD_ROUNDS;
-        self.hides_rtt = true;
     }
 
     /// `segue_guard_on_ack`: the kernel's undo also gives back ssthresh, and asks nobody.
@@ -334,11 +330,9 @@ impl OnLinux {
         }
     }
 
-    /// `segue_rtt_is_hidden`.
-    pub fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
-        let first_round = self.guard_rounds == grant::GUARD_ROUNDS;
-        self.hides_rtt = self.hides_rtt && grant::hides_rtt(snd_una, self.guard_seq, first_round, recovers);
-        self.hides_rtt
+    /// `segue_slow_start_is_hidden`.
+    pub fn hides_slow_start(&self, recovers: bool) -> bool {
+        grant::hides_slow_start(self.guard_rounds, recovers)
     }
 
     /// `segue_trial_on_ack`; the window that was found if the trial has failed.
@@ -377,6 +371,15 @@ impl OnLinux {
     /// `segue_on_state`: the kernel would give up sooner, counting from its first retry.
     pub fn on_loss(&mut self) {
         self.rto_is_bounded = false;
+    }
+
+    /// `segue_on_state`: what a timeout marks as lost may refute nothing.
+    pub fn on_marks(&mut self, view: &View) {
+        if let (Some(tp), Some(trial), true) = (view.kernel, &mut self.trial, view.in_rto_recovery)
+            && grant::timeout_proves_nothing(tp.delivered.wrapping_sub(trial.delivered), self.claims)
+        {
+            trial.lost = tp.lost;
+        }
     }
 
     /// The bound, if there is one.
@@ -439,6 +442,11 @@ macro_rules! tells_programs {
             self.linux.on_recovery(advice)
         }
 
+        fn on_cut(&mut self, view: &View) -> Advice {
+            self.linux.on_marks(view);
+            Advice::default()
+        }
+
         $crate::on_linux::follows_programs!();
     };
 }
@@ -447,8 +455,8 @@ pub(crate) use tells_programs;
 /// The methods of [`Advisor`](segue_tcp::Advisor) for what follows from an ACK.
 macro_rules! follows_programs {
     () => {
-        fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
-            self.linux.hides_rtt(snd_una, recovers)
+        fn hides_slow_start(&self, recovers: bool) -> bool {
+            self.linux.hides_slow_start(recovers)
         }
 
         fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {

@@ -186,8 +186,8 @@ macro_rules! schemes {
             fn on_ack(&mut self, view: &View) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_ack(view)),+ }
             }
-            fn hides_rtt(&mut self, snd_una: u32, recovers: bool) -> bool {
-                match self { $(Self::$variant(scheme) => scheme.hides_rtt(snd_una, recovers)),+ }
+            fn hides_slow_start(&self, recovers: bool) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.hides_slow_start(recovers)),+ }
             }
             fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
                 match self { $(Self::$variant(scheme) => scheme.on_undo(view, cwnd)),+ }

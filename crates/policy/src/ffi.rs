@@ -55,7 +55,8 @@ unsafe extern "C" {
     -> u32;
     pub(crate) safe fn segue_shim_payload_rate(kbps: u32, mss: u32) -> u64;
     pub(crate) safe fn segue_shim_kept_window(before: u32, cut: u32, prior_cwnd: u32, on_trial: u32) -> u32;
-    pub(crate) safe fn segue_shim_hides_rtt(snd_una: u32, seq: u32, first_round: u32, recovers: u32) -> u32;
+    pub(crate) safe fn segue_shim_timeout_proves_nothing(arrived: u32, claim: u32) -> u32;
+    pub(crate) safe fn segue_shim_hides_slow_start(guard_rounds: u32, recovers: u32) -> u32;
     pub(crate) safe fn segue_shim_undone_window(window: u32, guard: u32, cwnd: u32) -> u32;
     pub(crate) safe fn segue_shim_delay_beyond_us(min_rtt_us: u32, srtt_us: u32, old_link: &Link) -> u32;
     pub(crate) safe fn segue_shim_add_delay_beyond(notice: &mut Notice, beyond_us: u32);

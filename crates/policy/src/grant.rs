@@ -89,10 +89,14 @@ pub fn kept_window(before: u32, cut: u32, prior_cwnd: u32, on_trial: bool) -> u3
     ffi::segue_shim_kept_window(before, cut, prior_cwnd, on_trial.into())
 }
 
-/// Whether HyStart sees no round trip. It sees none in the guard's first round, which ends at `seq`, and none in a
-/// recovery that has lasted since.
-pub fn hides_rtt(snd_una: u32, seq: u32, first_round: bool, recovers: bool) -> bool {
-    ffi::segue_shim_hides_rtt(snd_una, seq, first_round.into(), recovers.into()) != 0
+/// Whether the losses that a timeout marks refute nothing; `arrived`: since the trial began.
+pub fn timeout_proves_nothing(arrived: u32, claim: bool) -> bool {
+    ffi::segue_shim_timeout_proves_nothing(arrived, claim.into()) != 0
+}
+
+/// Whether cubic is to see no slow start: in a recovery while a grant is guarded.
+pub fn hides_slow_start(guard_rounds: u32, recovers: bool) -> bool {
+    ffi::segue_shim_hides_slow_start(guard_rounds, recovers.into()) != 0
 }
 
 /// The window that an undo gives back while a grant is guarded.

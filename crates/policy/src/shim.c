@@ -97,9 +97,14 @@ u32 segue_shim_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_trial)
 	return segue_kept_window(before, cut, prior_cwnd, on_trial);
 }
 
-u32 segue_shim_hides_rtt(u32 snd_una, u32 seq, u32 first_round, u32 recovers)
+u32 segue_shim_timeout_proves_nothing(u32 arrived, u32 claim)
 {
-	return segue_hides_rtt(snd_una, seq, first_round, recovers);
+	return segue_timeout_proves_nothing(arrived, claim);
+}
+
+u32 segue_shim_hides_slow_start(u32 guard_rounds, u32 recovers)
+{
+	return segue_hides_slow_start(guard_rounds, recovers);
 }
 
 u32 segue_shim_undone_window(u32 window, u32 guard, u32 cwnd)

@@ -282,9 +282,9 @@ pub trait Advisor: Clone {
     fn watching(&self) -> bool {
         false
     }
-    /// Whether a kernel's congestion control is not to see the round trip of an ACK up to `snd_una`. `recovers`: in
-    /// fast recovery or RTO recovery.
-    fn hides_rtt(&mut self, _snd_una: u32, _recovers: bool) -> bool {
+    /// Whether a kernel's congestion control is to see no slow start when it hears of a round trip. `recovers`: in fast
+    /// recovery or RTO recovery.
+    fn hides_slow_start(&self, _recovers: bool) -> bool {
         false
     }
     /// An ACK, once it has taken packets off the queue and before the state changes.

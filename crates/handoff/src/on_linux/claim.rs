@@ -77,11 +77,8 @@ impl OnLinux {
     /// `segue_on_state` and `segue_on_cut`, as far as they are the host's; whether the policy expected the cut.
     pub fn on_cut(&mut self, view: &View, expected: bool) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
+        self.on_marks(view);
         if self.claims && view.in_rto_recovery {
-            // All is marked lost, which proves nothing: the RTO is still that of the old path.
-            if let Some(trial) = &mut self.trial {
-                trial.lost = tp.lost;
-            }
             self.expired = !self.icmp_requested;
         }
         if expected {

@@ -211,7 +211,8 @@ pub enum GrantEvent {
     RejectsNotice,
     KeptWindow,
     UndoneWindow,
-    HidesRtt,
+    HidesSlowStart,
+    TimeoutProvesNothing,
     /// The delay beyond a link of 6400 kbit/s and 9 ms.
     DelayBeyond,
     /// Before a notice of such a link.
@@ -270,15 +271,15 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
         (UndoneWindow, [40, 11, 5, 0], 11),
         (UndoneWindow, [40, 3, 5, 0], 5),
         (UndoneWindow, [4, 11, 5, 0], 4),
-        // up to the last packet sent before the notice; numbers wrap
-        (HidesRtt, [100, 120, 1, 0], 1),
-        (HidesRtt, [120, 120, 1, 0], 1),
-        (HidesRtt, [121, 120, 1, 0], 0),
-        (HidesRtt, [u32::MAX - 1, 2, 1, 0], 1),
-        (HidesRtt, [2, u32::MAX - 1, 1, 0], 0),
-        // later rounds; a recovery
-        (HidesRtt, [100, 120, 0, 0], 0),
-        (HidesRtt, [121, 120, 0, 1], 1),
+        // Rounds of the guard, a recovery.
+        (HidesSlowStart, [3, 1, 0, 0], 1),
+        (HidesSlowStart, [1, 1, 0, 0], 1),
+        (HidesSlowStart, [0, 1, 0, 0], 0),
+        (HidesSlowStart, [3, 0, 0, 0], 0),
+        // Packets that have arrived, a claim.
+        (TimeoutProvesNothing, [0, 0, 0, 0], 1),
+        (TimeoutProvesNothing, [1, 0, 0, 0], 0),
+        (TimeoutProvesNothing, [1, 1, 0, 0], 1),
         // 2 x 9 ms and 12,480 bit at 6400 kbit/s are 19.95 ms.
         (DelayBeyond, [30_000, 40_000, 0, 0], 5_025),
         (DelayBeyond, [none, 30_000, 0, 0], 5_025),

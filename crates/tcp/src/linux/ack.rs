@@ -209,7 +209,11 @@ impl<A: Advisor> LinuxSender<A> {
         if self.established {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us };
             let recovers = self.sk.ca_state >= CaState::Recovery;
-            if !self.advisor.watching() || !self.advisor.hides_rtt(una, recovers) {
+            if self.advisor.watching() && self.advisor.hides_slow_start(recovers) {
+                let ssthresh = std::mem::take(&mut self.sk.snd_ssthresh);
+                self.control.pkts_acked(&mut self.sk, &sample);
+                self.sk.snd_ssthresh = ssthresh;
+            } else {
                 self.control.pkts_acked(&mut self.sk, &sample);
             }
         }

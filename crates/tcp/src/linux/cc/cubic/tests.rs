@@ -344,6 +344,16 @@ fn the_end_of_slow_start_has_its_sign() {
     }
 }
 
+/// Programs around cubic show it an ssthresh of 0 in some recoveries (policy/grant.h): HyStart waits, the delay counts.
+#[test]
+fn without_slow_start_only_the_delay_counts() {
+    let rise: Vec<_> = (0..20).map(|k| (10_000 + k * 10, 240_000)).collect();
+    assert_eq!(hystart_below(488, &rise, 200_000).1, 9);
+    let (flow, heard) = hystart_below(0, &rise, 250_000);
+    assert_eq!((heard, flow.sk.snd_ssthresh, flow.cubic.hystart_end()), (20, 0, None));
+    assert_eq!(flow.cubic.curve.delay_min, 240_000);
+}
+
 /// `hystart_ack_delay`: 4 bursts of 64 KiB at the pacing rate, at most 1 ms.
 #[test]
 fn bursts_lengthen_the_train() {

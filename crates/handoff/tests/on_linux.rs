@@ -159,7 +159,8 @@ fn an_early_timeout_refutes_nothing() {
     for (arrived, anew) in [(0, None), (1, Some(Anew::Retreat(5)))] {
         let mut sender = scheme("linux");
         sender.on_notice(&timed_out(), &notice());
-        let marked = with(&timed_out(), |tp| (tp.lost, tp.delivered) = (tp.lost + 64, tp.delivered + arrived));
+        let marked =
+            with(&timed_out(), |tp| (tp.lost, tp.delivered) = (tp.lost + 64, tp.delivered + arrived));
         sender.on_cut(&marked);
         assert_eq!(sender.on_ack(&marked).kernel.anew, anew, "{arrived}");
         // Later losses count: more than 20 and 10.

@@ -167,7 +167,7 @@ fn the_handoff_time_moves_by_keys_and_words_can_be_taken_away() {
             segue(&["run", file.to_str().expect("a path"), "--json", "-"]).stdout
         };
         let shown = browser.evaluate(
-            "[...document.querySelectorAll('#result tbody td:nth-child(3)')].map(cell => cell.textContent)",
+            "[...document.querySelectorAll('#result tbody td:nth-child(2)')].map(cell => cell.textContent)",
         );
         let shown: Vec<String> = shown
             .as_array()
@@ -263,7 +263,7 @@ fn measured_links_and_the_panel_of_words_are_used() {
         .expect("segue starts");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let median = document["rows"][0]["transfer_s"]["median"].as_f64().expect("s");
-    let shown = browser.evaluate("document.querySelector('#result tbody td:nth-child(3)').textContent");
+    let shown = browser.evaluate("document.querySelector('#result tbody td:nth-child(2)').textContent");
     assert_eq!(shown, format!("{median:.3}").as_str(), "{command}");
     // The address alone, as if somebody had sent it.
     browser.ask(&server.address, &format!("/?{}", &query[1..].replace('%', "%25")), 1280, false);

@@ -82,8 +82,8 @@ fn mistakes_end_with_status_2_and_one_line() {
             "unexpected argument '--shcemes' found; did you mean `--schemes`?",
         ),
         (
-            "compare wlan hsdpa --neighbours 3 cubic",
-            "unexpected argument 'cubic' found; expected no further word (a value with blanks needs quotes)",
+            "compare wlan hsdpa --neighbours 3 cubik",
+            "unexpected argument 'cubik' found; expected no further word (a value with blanks needs quotes)",
         ),
         ("trace --ta 5s wlan hsdpa", "unexpected argument '--ta' found"),
         ("compare --verbose wlan hsdpa", "unexpected argument '--verbose' found"),

@@ -117,12 +117,14 @@ fn colour_is_a_choice() {
 
 #[test]
 fn the_environment_may_ask_for_a_width() {
-    let widest = |columns: &str| {
+    let widest = |columns: Option<&str>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
-        let output = command.args(LINKS).args(SHORT).arg("--wide").env("COLUMNS", columns).output();
+        command.args(LINKS).args(SHORT).arg("--wide").env_remove("COLUMNS");
+        let output = command.envs(columns.map(|columns| ("COLUMNS", columns))).output();
         let text = stdout(&output.expect("segue starts"));
         text.lines().map(|line| line.chars().count()).max()
     };
-    assert!(widest("200") > widest("70"));
-    assert_eq!(widest("wide"), widest("80"), "no number");
+    assert!(widest(Some("200")) > widest(Some("70")));
+    assert!(widest(Some("80")) <= Some(80), "what does not fit stands below");
+    assert_eq!(widest(Some("wide")), widest(None), "no number");
 }

@@ -52,14 +52,15 @@ int mobile_sockops(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-/* A new notice: reports that still wait are out of date. But without the first the peer knows no old link, and the
- * notice would mean nothing to it. */
+/* A new notice: reports that still wait are out of date. But without the first the peer knows no old link, and a
+ * completed handoff would mean nothing to it. */
 static __always_inline void renew(struct connection *connection,
 				  const struct segue_mobile_orders *order)
 {
 	if (connection->marked && connection->written)
 		connection->report++; /* its number has been used */
-	if (connection->type == SEGUE_TYPE_FIRST && order->before.rate_kbps)
+	if (connection->type == SEGUE_TYPE_FIRST && order->type == SEGUE_TYPE_COMPLETED &&
+	    order->before.rate_kbps)
 		connection->ahead = 1;
 	else if (connection->again) /* it has been sent ahead of the notice before */
 		connection->ahead = 0;

@@ -78,6 +78,7 @@ static __always_inline long tell_agent(struct seq_file *seq, struct tcp_sock *tp
 	ack.report = connection->report - 1;
 	ack.copies = connection->to_craft;
 	ack.also = connection->also;
+	ack.ahead = connection->ahead;
 	return bpf_seq_write(seq, &ack, sizeof(ack));
 }
 

@@ -31,6 +31,7 @@ struct segue_mobile_orders {
 	u64 since; /* ns, CLOCK_MONOTONIC: connections busy since then are notified first */
 	struct segue_link link; /* the notice's */
 	struct segue_link first; /* of first reports */
+	struct segue_link before; /* of those that go ahead of a notice; rate 0: unknown */
 	u32 round; /* counts the notices of this host; never 0 in a notice */
 	u32 budget; /* connections that this pass may still notify */
 	u8 type; /* SEGUE_TYPE_COMPLETED, SEGUE_TYPE_EXPECTED */
@@ -84,7 +85,8 @@ struct segue_mobile_ack {
 	u8 copies; /* still to be sent */
 	u8 backoffs; /* of the timer, to be taken back (RFC 6069); 0: none */
 	u32 una; /* snd_una, where there are */
-	u32 also; /* 1: and one for the old link */
+	u16 also; /* 1: and one for the old link */
+	u16 ahead; /* 1: the first of the copies is the first report */
 };
 
 /* ACK numbers of a connection that are remembered. */

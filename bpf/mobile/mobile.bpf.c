@@ -52,17 +52,24 @@ int mobile_sockops(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-/* A new notice: reports that still wait are out of date. */
+/* A new notice: reports that still wait are out of date. But without the first the peer knows no old link, and a
+ * completed handoff would mean nothing to it. */
 static __always_inline void renew(struct connection *connection,
 				  const struct segue_mobile_orders *order)
 {
 	if (connection->marked && connection->written)
 		connection->report++; /* its number has been used */
+	if (connection->type == SEGUE_TYPE_FIRST && order->type == SEGUE_TYPE_COMPLETED &&
+	    order->before.rate_kbps)
+		connection->ahead = 1;
+	else if (connection->again) /* it has been sent ahead of the notice before */
+		connection->ahead = 0;
 	connection->round = order->round;
 	connection->link = order->link;
 	connection->type = order->type;
 	connection->marked = 0;
 	connection->written = 0;
+	connection->again = 0;
 }
 
 /* Sends what the kernel can; leaves the rest in `to_craft`. */
@@ -70,12 +77,16 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 				   const struct segue_mobile_orders *order)
 {
 	const u8 waiting = connection->round == order->round ? 0 : connection->type;
-	const u8 copies = segue_min(order->copies, SEGUE_MOBILE_COPIES);
+	u8 copies = segue_min(order->copies, SEGUE_MOBILE_COPIES);
 
 	renew(connection, order);
+	if (connection->ahead && copies < 2)
+		copies = 2; /* the first report, and one */
 	connection->copies = copies;
 	connection->to_craft = 0;
-	connection->also = order->also;
+	/* over the old link it might overtake the first report */
+	connection->also = order->also && !connection->ahead;
+	connection->again = connection->ahead;
 	if (order->way == SEGUE_WAY_TRIGGER ||
 	    (order->way == SEGUE_WAY_AUTO && has_room(tp) && !reports_stale(tp, connection)))
 		trigger(tp, connection);
@@ -87,6 +98,8 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	} else if (order->way == SEGUE_WAY_TRIGGER) {
 		count(SEGUE_MOBILE_COUNT_UNWRITTEN);
 		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;
+		connection->ahead = 0;
+		connection->again = 0;
 		if (!connection->written) {
 			connection->also = 0;
 			return; /* the number was not used */
@@ -97,9 +110,8 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	connection->report++;
 }
 
-/* 1: the connection's next ACKs carry the report. */
-static __always_inline u32 mark(struct tcp_sock *tp, struct connection *connection,
-				const struct segue_mobile_orders *order)
+/* 1: options are written on the connection's next ACKs. */
+static __always_inline u32 ask_to_write(struct tcp_sock *tp, const struct segue_mobile_orders *order)
 {
 	int flags;
 
@@ -107,11 +119,34 @@ static __always_inline u32 mark(struct tcp_sock *tp, struct connection *connecti
 	    bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
 		return 0; /* before Linux 6.12 */
 	flags |= BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
+	return !bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+}
+
+/* 1: the connection's next ACKs carry the report. */
+static __always_inline u32 mark(struct tcp_sock *tp, struct connection *connection,
+				const struct segue_mobile_orders *order)
+{
+	if (!ask_to_write(tp, order))
 		return 0;
 	renew(connection, order);
 	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
 	return 1;
+}
+
+/* The first report was sent ahead of the notice, and nobody knows whether both arrive. The connection's next ACKs carry
+ * both again, with the same numbers. */
+static __always_inline void mark_again(struct tcp_sock *tp, struct connection *connection,
+				       const struct segue_mobile_orders *order)
+{
+	if (!ask_to_write(tp, order)) {
+		connection->again = 0;
+		return;
+	}
+	connection->report--;
+	connection->type = order->type;
+	connection->ahead = 1;
+	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
+	connection->written = 1; /* the number has been used */
 }
 
 /* Sends this connection's notice, marks the connection, or lets it wait. */
@@ -197,6 +232,9 @@ int mobile_notify(struct bpf_iter__tcp *context)
 	    !tell_agent(context->meta->seq, tp, connection)) {
 		connection->to_craft = 0;
 		connection->also = 0;
+		connection->ahead = 0;
 	}
+	if (connection->again && !connection->marked && !connection->to_craft)
+		mark_again(tp, connection, order);
 	return 0;
 }

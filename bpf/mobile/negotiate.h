@@ -8,7 +8,9 @@
  *                      lost, until an answer shows that one has arrived. Where other
  *                      options leave no room (MPTCP's on the first ACKs) it waits
  *     a notice         the report that the connection's state holds: on the ACKs of a
- *                      trigger, or where it is marked on the next that it sends anyway
+ *                      trigger, or where it is marked on the next that it sends anyway.
+ *                      A first report that has no answer goes ahead, and both are
+ *                      repeated on the next three
  */
 #ifndef SEGUE_MOBILE_NEGOTIATE_H
 #define SEGUE_MOBILE_NEGOTIATE_H
@@ -175,25 +177,33 @@ static __always_inline void write_report(struct bpf_sock_ops *ops)
 	if (!connection || !connection->negotiated || !connection->type)
 		return;
 	report.link = connection->link;
-	if (connection->type == SEGUE_TYPE_FIRST) {
+	report.type = connection->ahead ? SEGUE_TYPE_FIRST : connection->type;
+	report.seq = connection->report;
+	if (report.type == SEGUE_TYPE_FIRST) {
 		order = bpf_map_lookup_elem(&orders, &zero);
 		if (!order)
 			return;
-		report.link = order->first;
+		report.link = connection->ahead ? order->before : order->first;
+		report.seq = 0;
 	}
 	report.nonce = connection->peer_nonce;
-	report.seq = connection->type == SEGUE_TYPE_FIRST ? 0 : connection->report;
-	report.type = connection->type;
 	if (segue_encode_report(&report, option) != SEGUE_OPTION_OK)
 		return;
 	if (bpf_store_hdr_opt(ops, option, sizeof(option), 0))
 		return;
+	if (connection->ahead) {
+		connection->ahead = 0;
+		if (connection->marked)
+			return; /* the notice is on the next */
+	}
 	if (connection->type == SEGUE_TYPE_FIRST && !connection->written)
 		begin_to_ask(ops, connection);
 	connection->written++;
 	if (connection->type == SEGUE_TYPE_FIRST || !connection->marked || --connection->marked)
 		return;
-	count(SEGUE_MOBILE_COUNT_ACKED);
+	if (!connection->again)
+		count(SEGUE_MOBILE_COUNT_ACKED);
+	connection->again = 0;
 	connection->type = 0;
 	connection->report++;
 	write_options(ops, 0);

@@ -27,7 +27,9 @@ struct connection {
 	u8 data_is_no_answer; /* the peer may send without having heard the first report */
 	u8 marked; /* copies that the connection's own ACKs are still to carry */
 	u8 also; /* the agent is to send one over the old link */
-	u8 pad[3];
+	u8 ahead; /* the first report is to go ahead of the notice */
+	u8 again; /* and both are to be on the connection's next ACKs */
+	u8 pad;
 	u32 tsecr; /* the stamp that was echoed last */
 	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
 };

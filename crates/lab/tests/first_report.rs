@@ -4,7 +4,7 @@ mod bench;
 
 use bench::peer::{ACK, CAPABILITY, Peer, SYN, Segment};
 use bench::{Bench, HOST_V4, PEER_V4, count, flow};
-use segue_kernel::mobile;
+use segue_kernel::mobile::{self, Way};
 use segue_kernel::sender::LinkStatus;
 use segue_policy::Link;
 use segue_policy::wire::{KIND, Report, ReportType};
@@ -20,15 +20,11 @@ fn report(segment: &Segment) -> Option<Report> {
     segment.option(KIND).and_then(|octets| Report::decode(octets).ok())
 }
 
-/// The kernel is the mobile; the peer answers nothing but the SYN at first, as if it had lost all that follows.
-#[test]
-#[ignore = "needs kernel"]
-fn the_mobile_repeats_it_until_it_is_answered() {
-    let bench = Bench::new();
-    let _mobile =
-        mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
+/// Connects the kernel, which is the mobile, to a peer that answers nothing but the SYN, as if it had lost all that
+/// follows. The options of its SYN-ACK, and the ACK of that.
+fn connect(bench: &Bench) -> (TcpStream, Peer<'_>, Vec<u8>, Segment) {
     let address = SocketAddr::new(PEER_V4, 7000);
-    let connecting = thread::scope(|scope| {
+    thread::scope(|scope| {
         let stream = scope.spawn(move || TcpStream::connect(address));
         let mut peer = Peer::new(&bench.device, address, SocketAddr::new(HOST_V4, 0));
         let syn = peer.receive().expect("a SYN");
@@ -39,8 +35,17 @@ fn the_mobile_repeats_it_until_it_is_answered() {
         peer.send(SYN | ACK, peer.seq, peer.ack, &options);
         let first = peer.receive().expect("an ACK");
         (stream.join().expect("no panic").expect("it connects"), peer, options, first)
-    });
-    let (mut stream, mut peer, options, first) = connecting;
+    })
+}
+
+/// The kernel is the mobile; the peer answers nothing but the SYN at first, as if it had lost all that follows.
+#[test]
+#[ignore = "needs kernel"]
+fn the_mobile_repeats_it_until_it_is_answered() {
+    let bench = Bench::new();
+    let _mobile =
+        mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
+    let (mut stream, mut peer, options, first) = connect(&bench);
     let told = Report { kind: ReportType::First, seq: 0, nonce: CAPABILITY.nonce, link: LINK };
     assert_eq!((report(&first), first.payload), (Some(told), 0));
     // A peer that has lost it repeats its SYN-ACK.
@@ -57,6 +62,46 @@ fn the_mobile_repeats_it_until_it_is_answered() {
     stream.write_all(&[7; 100]).expect("data");
     let after = peer.receive().expect("data");
     assert_eq!((after.option(KIND), after.payload), (None, 100));
+}
+
+/// A peer that has answered nothing may not know the old link. The first report takes the place of the first copy of a
+/// notice, and the connection's own segments repeat both.
+#[test]
+#[ignore = "needs kernel"]
+fn without_an_answer_it_goes_ahead_of_a_notice() {
+    for (way, copies) in [(Way::Auto, 2), (Way::Crafted, 2), (Way::Auto, 1), (Way::Crafted, 1)] {
+        let bench = Bench::new();
+        let mut mobile = mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK })
+            .expect("it attaches");
+        let (mut stream, mut peer, _, first) = connect(&bench);
+        let old = Report { kind: ReportType::First, seq: 0, nonce: CAPABILITY.nonce, link: LINK };
+        assert_eq!(report(&first), Some(old));
+        mobile.notify_by(way, NEW, ReportType::Completed, copies).expect("it tells");
+        let notice = Report { kind: ReportType::Completed, seq: 1, link: NEW, ..old };
+        for expected in [old].into_iter().chain([notice].repeat(usize::from(copies).max(2) - 1)) {
+            assert_eq!(report(&peer.receive().expect("an ACK")), Some(expected), "{way:?}, {copies}");
+        }
+        let mut repeated = vec![];
+        match (way, copies) {
+            // The next notice ends that, and needs no help.
+            (_, 1) => {
+                mobile.notify_by(way, LINK, ReportType::Completed, 2).expect("it tells");
+                let next = Report { seq: 2, link: LINK, ..notice };
+                for _ in 0..2 {
+                    assert_eq!(report(&peer.receive().expect("an ACK")), Some(next), "{way:?}");
+                }
+            }
+            (Way::Auto, _) => repeated = vec![old, notice, notice],
+            _ => {}
+        }
+        peer.seq = peer.seq.wrapping_add(1);
+        for expected in repeated.into_iter().map(Some).chain([None]) {
+            stream.write_all(&[7; 100]).expect("data");
+            let data = peer.receive().expect("data");
+            assert_eq!((report(&data), data.payload), (expected, 100), "{way:?}, {copies}");
+            peer.acknowledge(&[]); // Nagle's algorithm holds what comes next until then
+        }
+    }
 }
 
 /// The kernel is the sender; the first ACK is lost, and what comes next completes the handshake.

@@ -2,6 +2,7 @@
 
 mod alone;
 mod correspondent;
+mod first_report;
 mod flow;
 mod flow_state;
 mod opening;
@@ -30,8 +31,8 @@ pub struct ReceivingFlow {
     pub timer: TimerId,
     /// Makes notices.
     pub announcer: Announcer,
-    /// The report that rides on the ACK after the one for the SYN.
-    pub first_report: Option<CarriedOption>,
+    /// The first report, as long as it may not have arrived.
+    pub first_report: Option<first_report::FirstReport>,
     /// A notice for which it is not yet this flow's turn.
     pending: Option<pending::Pending>,
     /// Opens the connection, where the mobile has to.
@@ -76,8 +77,8 @@ impl Mobile {
     fn pump_here<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
         while let Some(mut ack) = state.receiver.poll_transmit() {
-            if let Some(report) = state.first_report.take() {
-                state.receiver.carry(report);
+            if state.first_report.is_some() {
+                state.count_ack(&ack.0);
             }
             if let Some(pending) = &mut state.pending {
                 ack = pending.on_own_ack(&state.receiver, ack);
@@ -135,6 +136,9 @@ impl Mobile {
             filter.on_packet(packet.forwarded);
         }
         let bare_ack = packet.is_bare_ack(state.receiver.rcv_nxt());
+        if state.first_report.is_some() {
+            state.hear_answer(&packet.segment);
+        }
         let arrival = state.receiver.on_segment(now, &packet.segment);
         match bare_ack {
             true => net.observer.bare_ack(now, link, packet),
@@ -228,7 +232,7 @@ impl Mobile {
         }
         let state = &mut self.flows[usize::from(index)];
         if let Some(pending) = state.pending.take_if(|pending| pending.due().is_some_and(|at| at <= now)) {
-            self.tell(net, index.into(), pending.copies, |_| pending.option);
+            self.take_turn(net, index.into(), pending);
         }
         self.pump(net, self.first.0 + index);
     }

@@ -119,11 +119,21 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Sends the connection's copies.
-    pub(super) fn send(&mut self, ack: &Ack, link: Link, kind: ReportType) -> Result<(), Error> {
-        let packet = packet(ack, link, kind)?;
-        for _ in 0..ack.copies {
-            self.send_packet(&ack.ends, &packet)?;
+    /// Sends the connection's copies. `before`: the link of a first report that goes ahead.
+    pub(super) fn send(
+        &mut self,
+        ack: &Ack,
+        link: Link,
+        kind: ReportType,
+        before: Link,
+    ) -> Result<(), Error> {
+        let notice = packet(ack, link, kind)?;
+        for copy in 0..ack.copies {
+            let packet = match ack.ahead && copy == 0 {
+                true => &packet(&Ack { report: 0, ..*ack }, before, ReportType::First)?,
+                false => &notice,
+            };
+            self.send_packet(&ack.ends, packet)?;
         }
         Ok(())
     }

@@ -185,6 +185,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         since: 0,
         link: options.link,
         first: options.link,
+        before: options.link,
         // Connections that are known from before remember the rounds of then.
         round: RandomState::new().build_hasher().finish() as u32,
         budget: 0,

@@ -215,11 +215,12 @@ impl Mobile {
         let others = Others::Wait;
         // A foreseen handoff changes nothing yet.
         let uploads = kind == ReportType::Completed;
-        let Orders { pushes, forwarded, .. } = self.orders;
+        let Orders { first: before, pushes, forwarded, .. } = self.orders;
         self.orders = Orders {
             since,
             link,
             first,
+            before,
             round,
             budget: 0,
             kind,
@@ -261,7 +262,7 @@ impl Mobile {
                 copies: u32::from(backoffs) + 1,
             }),
             None => {
-                let (link, kind) = (self.orders.link, self.orders.kind);
+                let Orders { link, kind, before, .. } = self.orders;
                 if let Some(device) = self.old_device.filter(|_| ack.also)
                     && sender.send_over(device, &ack, link, kind).is_ok()
                 {
@@ -271,7 +272,7 @@ impl Mobile {
                 if ack.copies == 0 {
                     return;
                 }
-                match sender.send(&ack, link, kind) {
+                match sender.send(&ack, link, kind, before) {
                     Ok(()) => pass.crafted += 1,
                     Err(error) => {
                         pass.skipped.unsent += 1;

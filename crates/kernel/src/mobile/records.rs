@@ -72,6 +72,8 @@ pub(super) struct Orders {
     pub(super) since: u64,
     pub(super) link: Link,
     pub(super) first: Link,
+    /// The link of first reports that go ahead of a notice.
+    pub(super) before: Link,
     pub(super) round: u32,
     pub(super) budget: u32,
     pub(super) kind: ReportType,
@@ -94,6 +96,7 @@ impl Orders {
             since: self.since,
             link: self.link.into(),
             first: self.first.into(),
+            before: self.before.into(),
             round: self.round,
             budget: self.budget,
             r#type: self.kind as u8,
@@ -132,6 +135,8 @@ pub(super) struct Ack {
     pub(super) copies: u8,
     /// Whether one more is to go over the old link.
     pub(super) also: bool,
+    /// Whether the first of the copies is the first report.
+    pub(super) ahead: bool,
     /// A flow of this host that waits: how often its timer has backed off, and the first octet that is not
     /// acknowledged.
     pub(super) waits: Option<(u8, u32)>,
@@ -154,6 +159,7 @@ impl From<segue_mobile_ack> for Ack {
             report: ack.report,
             copies: ack.copies,
             also: ack.also != 0,
+            ahead: ack.ahead != 0,
             waits: (ack.backoffs != 0).then_some((ack.backoffs, ack.una)),
         }
     }

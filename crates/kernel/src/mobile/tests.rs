@@ -19,6 +19,7 @@ fn ack(local: &str, remote: &str) -> Ack {
         report: 9,
         copies: 2,
         also: false,
+        ahead: false,
         waits: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Flows before they begin.
 
+use super::first_report::FirstReport;
 use super::{ReceivingFlow, SendingFlow, alone};
 use segue_handoff::{Announcer, Link, Listener, LoggedScheme, Scheme};
 use segue_netsim::{Nanos, TimerId};
@@ -36,7 +37,7 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
     let mut announcer = Announcer::new(nonce);
     let mut receiver = AnyReceiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
-    let first_report = Some(announcer.first_report(link));
+    let first_report = Some(FirstReport::new(announcer.first_report(link)));
     ReceivingFlow {
         receiver,
         timer,

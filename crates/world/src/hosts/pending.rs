@@ -1,6 +1,7 @@
 //! Notices of a completed handoff that are told at a pace: who is told when, and what flows do whose turn has not come.
 //! As the agent does it (docs/internals/agent.md, "Recipients and times of notices").
 
+use super::first_report::FirstReport;
 use super::{HostObserver, Mobile};
 use crate::packet::Packet;
 use segue_handoff::{Link, Pace};
@@ -12,7 +13,7 @@ use segue_tcp::segment::{CarriedOption, Segment};
 const LIMIT: Nanos = SECOND;
 
 /// A flow's notice until its turn.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     /// The turn; none: only the flow's own ACKs carry the notice.
     turn: Option<Nanos>,
@@ -21,6 +22,8 @@ pub(super) struct Pending {
     pub(super) copies: u32,
     /// The flow's own ACKs that still carry it.
     marked: u32,
+    /// A first report without an answer. An ACK before these carries it.
+    ahead: Option<CarriedOption>,
 }
 
 impl Pending {
@@ -30,15 +33,19 @@ impl Pending {
 
     /// An ACK that the flow sends anyway, and the bytes that links charge for it. SACK blocks go before.
     pub(super) fn on_own_ack(&mut self, receiver: &AnyReceiver, ack: (Segment, u32)) -> (Segment, u32) {
-        let with = if self.marked > 0 { receiver.beside(&ack.0, self.option) } else { None };
-        self.marked -= u32::from(with.is_some());
-        with.unwrap_or(ack)
+        if self.marked == 0 || ack.0.syn {
+            return ack;
+        }
+        let Some(with) = receiver.beside(&ack.0, self.ahead.unwrap_or(self.option)) else { return ack };
+        self.marked -= u32::from(self.ahead.take().is_none());
+        with
     }
 }
 
 impl Mobile {
     /// Reports a completed handoff to `link` by `copies` pure ACKs of each flow: at `pace`, or of all at once. Until its
-    /// turn a flow carries the notice on as many of its own ACKs.
+    /// turn a flow carries the notice on as many of its own ACKs. As with the agent, first reports without an answer go
+    /// ahead.
     pub fn announce<O: HostObserver>(
         &mut self,
         net: &mut Net<Packet, O>,
@@ -47,20 +54,48 @@ impl Mobile {
         pace: Option<Pace>,
     ) {
         let now = net.now();
+        let paced = pace.is_some();
         let turns = turns(pace, self.flows.len(), now);
         for (flow, turn) in turns.into_iter().enumerate() {
             let state = &mut self.flows[flow];
             state.pending = None;
-            if turn == Some(now) {
-                self.tell(net, flow, copies, |announcer| announcer.completed(link));
-            } else if state.receiver.rcv_nxt() > 0 {
-                let option = state.announcer.completed(link);
-                state.pending = Some(Pending { turn, option, copies, marked: copies });
-                if let Some(at) = turn {
-                    net.arm(state.timer, at);
-                }
+            if state.receiver.rcv_nxt() == 0 {
+                continue;
             }
+            let ahead = state.first_report.take().filter(|_| paced).map(FirstReport::option);
+            if ahead.is_some() {
+                state.receiver.carry(CarriedOption::default());
+            }
+            let option = state.announcer.completed(link);
+            let pending = Pending { turn, option, copies, marked: copies, ahead };
+            if turn == Some(now) {
+                self.take_turn(net, flow, pending);
+                continue;
+            }
+            if let Some(at) = turn {
+                net.arm(state.timer, at);
+            }
+            state.pending = Some(pending);
         }
+    }
+
+    /// Tells a flow's notice. The first report takes the place of the first copy, as the sender would ignore the notice
+    /// without it. Nobody knows whether both arrive, so the flow's own ACKs carry them again.
+    pub(super) fn take_turn<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        flow: usize,
+        mut pending: Pending,
+    ) {
+        let mut copies = pending.copies;
+        if let Some(first) = pending.ahead.filter(|_| copies > 0) {
+            self.tell(net, flow, 1, |_| first);
+            copies = (copies - 1).max(1);
+            pending.turn = None;
+            pending.marked = pending.copies;
+            self.flows[flow].pending = Some(pending);
+        }
+        self.tell(net, flow, copies, |_| pending.option);
     }
 }
 

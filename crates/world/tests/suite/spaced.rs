@@ -7,13 +7,17 @@ use segue_world::trace::{Trace, What, trace};
 use segue_world::{Experiment, Kind, NoticeMode};
 
 fn handoff(kind: Kind, flows: usize, new: &str, at: Nanos) -> Trace {
+    handoff_between(["2mbit/30ms", new], kind, flows, at)
+}
+
+fn handoff_between([old, new]: [&str; 2], kind: Kind, flows: usize, at: Nanos) -> Trace {
     let near = Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme");
     let e = Experiment {
         notice: NoticeMode::InBand { lost: 0 },
         kind,
         flows,
         stack: stack("linux-6.12"),
-        ..experiment("2mbit/30ms", new)
+        ..experiment(old, new)
     };
     trace(&e, at, &[&near]).remove(0)
 }
@@ -40,10 +44,10 @@ fn flows_are_told_one_by_one_after_a_disconnection() {
 }
 
 /// Without one two flows at a time, in four ACKs of 84 octets, which half of 800 kbit/s carries in 6.72 ms. A flow's
-/// own ACKs carry two more before its turn, and none after it.
+/// own ACKs carry two more before its turn, and none after it: all have had data, and an answer to their first report.
 #[test]
 fn flows_are_told_at_half_the_uplink_without_a_disconnection() {
-    let completion = 3 * SECOND;
+    let completion = 5 * SECOND;
     let told = told(&handoff(Kind::Mbb, 8, "800kbit/60ms", completion), completion);
     let turn = |flow: u16| completion + Nanos::from(flow / 2) * 6_720_000;
     let mut own = 0;
@@ -79,4 +83,34 @@ fn each_of_sixteen_flows_is_told_over_a_queue_of_five() {
         .collect();
     heard.sort_unstable();
     assert_eq!(heard, (0..16).collect::<Vec<_>>());
+}
+
+/// Nothing but the SYN has come to a flow whose first data are behind those of another, 300 ms away at 200 kbit/s. So it
+/// has reported no link. The first report takes the place of a copy of the notice, and the flow's own ACKs repeat both.
+/// Later it has been answered.
+#[test]
+fn first_reports_go_ahead_of_a_notice() {
+    let reports = |at: Nanos, kind: Kind| {
+        let trace = handoff_between(["200kbit/300ms", "6400kbit/9ms"], kind, 2, at);
+        let completion = at + if kind == Kind::Mbb { 0 } else { SECOND };
+        let sent = |flow: u16| {
+            let report = |event: &segue_world::trace::Event| match &event.what {
+                What::Sent(packet) if packet.flow == flow && !packet.data && event.at >= completion => {
+                    // docs/reference/wire.md
+                    let octets: [u8; 12] = packet.segment.option.as_slice().try_into().ok()?;
+                    let rate = u32::from(u16::from_be_bytes([octets[8], octets[9]]));
+                    Some((octets[4] & 15, octets[5], (rate & 2047) << (rate >> 11)))
+                }
+                _ => None,
+            };
+            trace.events.iter().filter_map(report).collect::<Vec<_>>()
+        };
+        let hears = |event: &&segue_world::trace::Event| matches!(&event.what, What::Decided { decision, .. } if matches!(decision.occasion, Occasion::Notice(_)));
+        (trace.events.iter().filter(hears).count(), sent(1))
+    };
+    let (first, notice) = ((1, 0, 200), (2, 1, 6400));
+    for kind in [Kind::Mbb, Kind::Bbm(SECOND)] {
+        assert_eq!(reports(1550 * MS, kind), (2, vec![first, notice, first, notice, notice]), "{kind:?}");
+        assert_eq!(reports(20 * SECOND, kind), (2, vec![notice; 2]), "{kind:?}");
+    }
 }

@@ -22,10 +22,13 @@ const SOURCE_BITS: u32 = 18;
 /// Further from the end than this, an insertion searches by halves.
 const NEAR: usize = 32;
 
-/// A pending event: `time << 64 | order << 18 | source`. One comparison orders by time, then by insertion. 46 bits of
-/// order last for months of simulation.
+/// A pending event, ordered by time, then by insertion: `turn` is `order << 18 | source`. 46 bits of order last for
+/// months of simulation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Event(u128);
+pub(crate) struct Event {
+    time: Nanos,
+    turn: u64,
+}
 
 impl Event {
     #[inline]
@@ -35,34 +38,34 @@ impl Event {
             Source::Departure(id) => (1, id.0),
             Source::Timer(id) => (2, id.0),
         };
-        Self(u128::from(time) << 64 | u128::from(order << SOURCE_BITS | kind << 16 | u64::from(id)))
+        Self { time, turn: order << SOURCE_BITS | kind << 16 | u64::from(id) }
     }
 
     /// Sorts before all events of an instant.
     #[inline]
     pub(crate) fn start_of(time: Nanos) -> Self {
-        Self(u128::from(time) << 64)
+        Self { time, turn: 0 }
     }
 
     /// Sorts after them.
     #[inline]
     pub(crate) fn end_of(time: Nanos) -> Self {
-        Self(u128::from(time) << 64 | u128::from(u64::MAX))
+        Self { time, turn: u64::MAX }
     }
 
     #[inline]
     pub(crate) fn time(self) -> Nanos {
-        (self.0 >> 64) as Nanos
+        self.time
     }
 
     /// The link whose head comes out: mostly that is what happens.
     #[inline]
     pub(crate) fn link(self) -> Option<LinkId> {
-        (self.kind() == 0).then_some(LinkId(self.0 as u16))
+        (self.kind() == 0).then_some(LinkId(self.turn as u16))
     }
 
     pub(crate) fn source(self) -> Source {
-        let id = self.0 as u16;
+        let id = self.turn as u16;
         match self.kind() {
             0 => Source::Link(LinkId(id)),
             1 => Source::Departure(LinkId(id)),
@@ -72,7 +75,7 @@ impl Event {
 
     #[inline]
     fn kind(self) -> u32 {
-        self.0 as u32 >> 16 & 3
+        self.turn as u32 >> 16 & 3
     }
 }
 
@@ -150,7 +153,8 @@ impl EventQueue {
         }
         let mut place = last;
         for other in before.iter_mut().rev() {
-            if *other > event {
+            // One comparison where it goes on. Two events are rarely of one instant.
+            if other.time >= event.time && (other.time > event.time || other.turn > event.turn) {
                 break;
             }
             *place = *other;

@@ -230,7 +230,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     }
 
     /// A packet that a link does not take in closed form: it waits in a managed queue, or a drop-tail queue is full.
-    #[cold]
+    #[inline(never)] // or its registers would be saved for every packet
     fn wait_or_drop(&mut self, id: LinkId, packet: PacketId) {
         let now = self.now();
         let wire = &mut self.wires[usize::from(id.0)];
@@ -276,6 +276,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     }
 
     /// A transmission of a managed queue ends; the next one begins, if a packet waits.
+    #[inline(never)] // all that it calls is inlined: an event more for each packet
     fn depart(&mut self, id: LinkId) {
         let now = self.now();
         let link = &mut self.wires[usize::from(id.0)].link;
@@ -289,40 +290,45 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
 
     /// A transmission of a managed queue has been booked, with insertion number `order`, unless none was there. The
     /// event that its departure is, if it is one.
-    #[inline]
+    #[inline(always)] // on the path of every packet of a managed queue
     fn begin(&mut self, id: LinkId, passage: Option<(Passage, Codepoint)>, order: u64) -> Option<Event> {
         if !self.dropped.is_empty() {
             self.remove_dropped(id);
         }
         let (passage, ecn) = passage?;
         self.accept(id, &passage, ecn, order);
-        while self.wires[usize::from(id.0)].link.books_more() {
+        let mut link = &mut self.wires[usize::from(id.0)].link;
+        if link.books_more() {
             self.book_more(id);
+            link = &mut self.wires[usize::from(id.0)].link;
         }
         let order = self.events.next_order();
-        let link = &mut self.wires[usize::from(id.0)].link;
         let departure = Event::new(Source::Departure(id), link.busy_until(), order);
         link.sends_until(departure).then_some(departure)
     }
 
-    /// Books the next packet of an aggregate.
+    /// Books the further packets of an aggregate.
     #[cold]
+    #[inline(never)]
     fn book_more(&mut self, id: LinkId) {
         let now = self.now();
-        let link = &mut self.wires[usize::from(id.0)].link;
-        let order = self.events.next_order();
-        if let Some((passage, ecn)) = link.serve(now, order, &mut self.dropped) {
-            self.accept(id, &passage, ecn, order);
+        while self.wires[usize::from(id.0)].link.books_more() {
+            let link = &mut self.wires[usize::from(id.0)].link;
+            let order = self.events.next_order();
+            if let Some((passage, ecn)) = link.serve(now, order, &mut self.dropped) {
+                self.accept(id, &passage, ecn, order);
+            }
         }
     }
 
     /// A packet of a managed queue will be sent so.
-    #[inline]
+    #[inline(always)] // on the path of every packet of a managed queue
     fn accept(&mut self, id: LinkId, passage: &Passage, ecn: Codepoint, order: u64) {
+        let content = &mut self.packets[passage.packet];
         if ecn == Codepoint::Ce {
-            self.packets[passage.packet].mark();
+            content.mark();
         }
-        self.observer.accepted(id, passage, &self.packets[passage.packet]);
+        self.observer.accepted(id, passage, content);
         let link = &self.wires[usize::from(id.0)].link;
         if link.head().is_some_and(|head| head.order == order) {
             if !link.is_only() {
@@ -419,26 +425,25 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             Some(id) => self.deliver(id),
             None => {
                 self.net.observer.clock(event.time());
-                self.handle(event.source());
+                match event.source() {
+                    Source::Link(_) => {} // it is delivered without coming here
+                    Source::Departure(id) => self.net.depart(id),
+                    Source::Timer(id) => self.fire(id),
+                }
             }
         }
         true
     }
 
     #[cold] // off the way of a packet
-    fn handle(&mut self, source: Source) {
-        match source {
-            Source::Link(_) => {} // it is delivered without coming here
-            Source::Departure(id) => self.net.depart(id),
-            Source::Timer(id) => {
-                self.net.events.remove_first();
-                let timer = &mut self.net.timers[usize::from(id.0)];
-                timer.fires = NEVER;
-                let owner = timer.owner;
-                self.net.sent = self.net.now();
-                self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
-            }
-        }
+    #[inline(never)]
+    fn fire(&mut self, id: TimerId) {
+        self.net.events.remove_first();
+        let timer = &mut self.net.timers[usize::from(id.0)];
+        timer.fires = NEVER;
+        let owner = timer.owner;
+        self.net.sent = self.net.now();
+        self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
     }
 
     #[inline(always)] // on the path of every packet

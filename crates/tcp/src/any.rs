@@ -136,7 +136,10 @@ impl<A: Advisor> AnySender<A> {
     /// them would lie in memory, and be copied.
     #[inline(always)] // so that a packet is made where it will lie
     pub fn transmit_with<R>(&mut self, now: Nanos, put: impl FnOnce(Transmit) -> R) -> Option<R> {
-        each!(self, tcp => tcp.poll_transmit(now).map(put))
+        match self {
+            Self::Rules(tcp) => tcp.transmit_with(now, put),
+            Self::Linux(tcp) => tcp.poll_transmit(now).map(put),
+        }
     }
 
     forward! {
@@ -195,6 +198,24 @@ impl AnyReceiver {
         #[inline]
         fn poll_transmit(&mut self) -> Option<(Segment, u32)>;
         fn notify(&mut self, now: Nanos, option: CarriedOption) -> (Segment, u32);
+    }
+
+    /// Whether an ACK is to be sent now, as far as that is easily told.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        match self {
+            Self::Rules(tcp) => tcp.may_transmit(),
+            Self::Linux(_) => true,
+        }
+    }
+
+    /// Gives the ACK to be sent now to `put`, as [`AnySender::transmit_with`] does with packets.
+    #[inline(always)] // so that a packet is made where it will lie
+    pub fn transmit_with<R>(&mut self, put: impl FnOnce((Segment, u32)) -> R) -> Option<R> {
+        match self {
+            Self::Rules(tcp) => tcp.transmit_with(put),
+            Self::Linux(tcp) => tcp.poll_transmit().map(put),
+        }
     }
 
     forward! {

@@ -367,6 +367,18 @@ impl<A: Advisor> Core<A> {
         }
     }
 
+    /// The packet that must be sent before any other, if it may be sent.
+    #[cold]
+    pub fn take_forced(&mut self) -> Option<u32> {
+        let new = self.snd_nxt.max(self.snd_una);
+        match self.forced.take()? {
+            Forced::Head => Some(self.snd_una),
+            Forced::New => self.may_send_new().then_some(new),
+            Forced::Beyond => (self.snd_nxt < self.end).then_some(new),
+            Forced::Probe => None, // it is no packet
+        }
+    }
+
     /// Whether new data may be sent as far as the receiver and the application are concerned.
     #[inline]
     pub fn may_send_new(&self) -> bool {

@@ -187,12 +187,35 @@ impl Receiver {
     /// The ACK to send now, and the bytes that links charge for it.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<(Segment, u32)> {
-        let mut ack = self.pending.take()?;
+        self.transmit_with(|ack| ack)
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// The same, given to `put`, which reads it where it lies.
+    #[inline(always)]
+    pub fn transmit_with<R>(&mut self, put: impl FnOnce((Segment, u32)) -> R) -> Option<R> {
         if !self.carried.is_empty() {
+            self.load();
+        }
+        let ack = self.pending.as_ref()?;
+        let result = put((*ack, self.charged(ack)));
+        self.pending = None;
+        Some(result)
+    }
+
+    /// Puts the carried option onto the ACK, if one is to be sent.
+    #[cold]
+    fn load(&mut self) {
+        if let Some(mut ack) = self.pending {
             let option = std::mem::take(&mut self.carried);
             self.add_option(&mut ack, option);
+            self.pending = Some(ack);
         }
-        Some((ack, self.charged(&ack)))
     }
 
     /// A pure ACK of the present state that carries `option`, outside the acknowledgement policy,
@@ -335,6 +358,7 @@ impl Receiver {
         }
     }
 
+    #[inline]
     fn charged(&self, ack: &Segment) -> u32 {
         crate::core::charged_header(&self.profile, ack)
     }

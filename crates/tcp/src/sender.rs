@@ -238,10 +238,31 @@ impl<A: Advisor> Sender<A> {
         Some(self.packet(now, Due { seq, copy, retransmission, probe: false }))
     }
 
+    /// The same, given to `put`, which is called apart for the SYN: its option would have every packet lie in memory.
+    #[inline(always)] // the packet is made where it will lie
+    pub fn transmit_with<R>(&mut self, now: Nanos, put: impl FnOnce(Transmit) -> R) -> Option<R> {
+        let due = self.next_due(now)?;
+        Some(match due.seq == 0 && !due.probe {
+            true => self.put_syn(now, due, put),
+            false => put(self.packet_of(now, due, false)),
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_syn<R>(&self, now: Nanos, due: Due, put: impl FnOnce(Transmit) -> R) -> R {
+        put(self.packet_of(now, due, true))
+    }
+
     #[inline(always)]
     fn packet(&self, now: Nanos, due: Due) -> Transmit {
+        let syn = due.seq == 0 && !due.probe;
+        self.packet_of(now, due, syn)
+    }
+
+    #[inline(always)]
+    fn packet_of(&self, now: Nanos, due: Due, syn: bool) -> Transmit {
         let Due { seq, copy, retransmission, probe } = due;
-        let syn = seq == 0 && !probe;
         let payload = if syn || probe { 0 } else { self.core.profile.mss };
         let segment = self.segment(now, seq, payload, syn);
         let bytes = charged_header(&self.core.profile, &segment);
@@ -254,16 +275,15 @@ impl<A: Advisor> Sender<A> {
         let core = &mut self.core;
         let watched = core.congestion.watches_use();
         let starts = watched && self.recovery.in_flight(core) == 0;
-        let seq = match core.forced.take() {
+        let seq = match core.forced {
+            None => None,
             Some(Forced::Probe) => {
+                core.forced = None;
                 // No data, a number below the window, so that it must be acknowledged.
                 let (seq, copy) = (core.snd_una - 1, core.next_copy());
                 return Some(Due { seq, copy, retransmission: false, probe: true });
             }
-            Some(Forced::Head) => Some(core.snd_una),
-            Some(Forced::New) if core.may_send_new() => Some(core.snd_nxt.max(core.snd_una)),
-            Some(Forced::Beyond) if core.snd_nxt < core.end => Some(core.snd_nxt.max(core.snd_una)),
-            Some(Forced::New | Forced::Beyond) | None => None,
+            Some(_) => core.take_forced(),
         };
         let seq = match seq {
             Some(seq) => {

@@ -75,7 +75,52 @@ impl Mobile {
 
     #[inline(always)] // in the one function that every data packet comes to
     fn pump_here<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
-        let state = &mut self.flows[usize::from(flow - self.first.0)];
+        let index = usize::from(flow - self.first.0);
+        if self.flows[index].receiver.may_transmit() {
+            self.acknowledge(net, index);
+        }
+        let state = &mut self.flows[index];
+        if let Some(deadline) = state.receiver.deadline() {
+            net.arm(state.timer, deadline);
+        }
+        if let Some(at) = state.pending.as_ref().and_then(pending::Pending::due) {
+            net.arm(state.timer, at);
+        }
+        if let Some(opening) = &state.opening {
+            net.arm(state.timer, opening.due());
+        }
+        self.wheel.note(index, state.receiver.place());
+        self.after_ack(net, index);
+    }
+
+    /// Sends the ACKs that are due.
+    #[inline(never)] // not every data packet calls for one
+    fn acknowledge<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
+        let flow = self.first.0 + index as u16;
+        let state = &mut self.flows[index];
+        if state.first_report.is_some() || state.pending.is_some() || state.phas.is_some() {
+            return self.acknowledge_otherwise(net, index);
+        }
+        let (now, stale) = (net.now(), self.stale);
+        let ReceivingFlow { receiver, memory, .. } = state;
+        while let Some(packet) = receiver.transmit_with(|ack| {
+            if memory.acknowledges(now, &ack.0, stale) {
+                net.observer.acted(now, flow, Act::NotEchoed { ack: ack.0.ack });
+                return alone::put_unechoed(&mut net.packets, flow, ack);
+            }
+            net.packets.insert(Packet::ack(flow, ack))
+        }) {
+            net.observer.sent(now, &net.packets[packet]);
+            net.send(self.out, packet);
+        }
+    }
+
+    /// The same where something rides on ACKs, or filters them.
+    #[cold]
+    #[inline(never)]
+    fn acknowledge_otherwise<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
+        let flow = self.first.0 + index as u16;
+        let state = &mut self.flows[index];
         while let Some(mut ack) = state.receiver.poll_transmit() {
             if state.first_report.is_some() {
                 state.count_ack(&ack.0);
@@ -93,17 +138,6 @@ impl Mobile {
                 net.send(self.out, packet);
             }
         }
-        if let Some(deadline) = state.receiver.deadline() {
-            net.arm(state.timer, deadline);
-        }
-        if let Some(at) = state.pending.as_ref().and_then(pending::Pending::due) {
-            net.arm(state.timer, at);
-        }
-        if let Some(opening) = &state.opening {
-            net.arm(state.timer, opening.due());
-        }
-        self.wheel.note(usize::from(flow - self.first.0), state.receiver.place());
-        self.after_ack(net, usize::from(flow - self.first.0));
     }
 
     /// A data packet has arrived.

@@ -154,6 +154,30 @@ impl<W> Observer<W> {
         }
     }
 
+    /// Whether anything is kept of what comes to the mobile.
+    #[inline]
+    fn keeps(&self) -> bool {
+        self.recorder.is_some() || self.idle.is_some() || self.traffic.is_some()
+    }
+
+    #[inline(never)] // off the path of a packet before the handoff
+    fn note_arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
+        if arrival == Arrival::Refused && self.is_own(packet.flow) {
+            self.lost[usize::from(packet.flow)].insert(packet.copy);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.arrived(now, link, packet, arrival);
+        }
+        if let Some(traffic) = &mut self.traffic {
+            traffic.arrived(now, packet, arrival);
+        }
+        if arrival == Arrival::New
+            && let Some(idle) = self.idle_of(packet)
+        {
+            idle.received(packet.flow, packet.segment.seq);
+        }
+    }
+
     #[cold]
     fn note_doomed(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
         if let Some(idle) = self.idle_of(packet) {
@@ -343,22 +367,11 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // on the path of every packet
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
         self.watch.arrived(now, link, packet, arrival);
-        if arrival == Arrival::Refused && self.is_own(packet.flow) {
-            self.lost[usize::from(packet.flow)].insert(packet.copy);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.arrived(now, link, packet, arrival);
-        }
-        if let Some(traffic) = &mut self.traffic {
-            traffic.arrived(now, packet, arrival);
-        }
-        if arrival == Arrival::New
-            && let Some(idle) = self.idle_of(packet)
-        {
-            idle.received(packet.flow, packet.segment.seq);
+        if arrival == Arrival::Refused || self.keeps() {
+            self.note_arrived(now, link, packet, arrival);
         }
     }
 }

@@ -8,6 +8,7 @@
 pub mod delay;
 pub mod loss;
 pub mod queue;
+mod ring;
 pub mod service;
 
 pub use delay::Delay;
@@ -18,6 +19,7 @@ use crate::{Nanos, PacketId};
 use loss::{LossCause, LossModel};
 use queue::drop_tail::DropTail;
 use queue::{Codepoint, Discipline, Queue, Waiting};
+use ring::Ring;
 use std::collections::VecDeque;
 
 /// Settings of a link.
@@ -175,13 +177,12 @@ const NEVER: Nanos = Nanos::MAX;
 pub struct Link {
     service: Service,
     delay: Delay,
-    /// Limit of the drop-tail queue; 0 before a managed one, so that no packet takes the short way past it.
-    limit: u32,
+    /// Limit of the drop-tail queue; beyond all counts where there is none. It is 0 before a managed one, so that no
+    /// packet takes the short way past it.
+    limit: usize,
     /// Packets being sent and in flight, and those in a drop-tail queue; oldest first.
-    ring: VecDeque<InTransit>,
-    /// How many packets have come into the ring, and how many of them are known to have departed. Both count those that
-    /// have come out, and not those that were withdrawn. So nothing is counted when a packet comes out.
-    entered: usize,
+    ring: Ring,
+    /// How many packets of the ring are known to have departed, with those that have come out.
     departed: usize,
     last_departure: Nanos,
     last_delivery: Nanos,
@@ -211,7 +212,7 @@ impl Link {
             queue => queue,
         };
         let (limit, managed) = match queue {
-            Queue::DropTail(limit) => (limit.unwrap_or(u32::MAX), None),
+            Queue::DropTail(limit) => (limit.map_or(usize::MAX, |limit| limit as usize), None),
             Queue::Managed(discipline) => {
                 let batch = VecDeque::new();
                 let (server, end) = (Server::Free, Event::start_of(0));
@@ -222,8 +223,7 @@ impl Link {
             service,
             delay,
             limit,
-            ring: VecDeque::new(),
-            entered: 0,
+            ring: Ring::default(),
             departed: 0,
             last_departure: 0,
             last_delivery: 0,
@@ -243,19 +243,12 @@ impl Link {
 
     /// Packets of a drop-tail queue at `now`, the one being sent included. A transmission that ends at `now` has ended.
     #[inline]
-    fn queued(&mut self, now: Nanos) -> u32 {
-        let come_out = self.come_out();
-        self.departed = self.departed.max(come_out);
-        while self.ring.get(self.departed - come_out).is_some_and(|p| p.departure <= now) {
+    fn queued(&mut self, now: Nanos) -> usize {
+        self.departed = self.departed.max(self.ring.come_out());
+        while self.ring.get(self.departed).is_some_and(|p| p.departure <= now) {
             self.departed += 1;
         }
-        (self.entered - self.departed) as u32
-    }
-
-    /// How many packets have come out.
-    #[inline]
-    fn come_out(&self) -> usize {
-        self.entered - self.ring.len()
+        self.ring.come_in() - self.departed
     }
 
     /// Whether the queue is full for an arrival at `now` that was put on its way at `sent`.
@@ -264,10 +257,13 @@ impl Link {
     /// they were scheduled: each when its transmission began. Unless departures come first.
     #[inline]
     fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
-        // All that has not been counted as departed: mostly there is room even so.
-        if self.entered - self.departed + 1 < self.limit as usize {
-            return false;
-        }
+        // All that has not been counted as departed: mostly there is room even so. One branch for links with and
+        // without a limit, since a processor cannot foresee which of them comes.
+        self.ring.come_in() - self.departed + 1 >= self.limit && self.is_full_now(now, sent)
+    }
+
+    #[inline(never)] // or its registers would be saved for every packet
+    fn is_full_now(&mut self, now: Nanos, sent: Nanos) -> bool {
         if self.limit == 0 {
             return true;
         }
@@ -278,7 +274,7 @@ impl Link {
 
     /// Whether a packet leaves at `now`, but after an arrival that was scheduled at `sent`.
     fn leaves_after(&self, now: Nanos, sent: Nanos) -> bool {
-        let last = self.departed.checked_sub(self.come_out() + 1).and_then(|index| self.ring.get(index));
+        let last = self.departed.checked_sub(1).and_then(|number| self.ring.get(number));
         last.is_some_and(|p| p.departure == now && p.start() >= sent)
     }
 
@@ -293,7 +289,7 @@ impl Link {
         order: u64,
         sent: Nanos,
     ) -> Option<Passage> {
-        if self.limit != u32::MAX && self.is_full(now, sent) {
+        if self.is_full(now, sent) {
             return None;
         }
         let start = now.max(self.last_departure);
@@ -335,7 +331,6 @@ impl Link {
         let service = (departure - start).min(Nanos::from(u32::MAX >> 1)) as u32;
         let service_and_loss = service << 1 | u32::from(lost);
         self.ring.push_back(InTransit { departure, delivery, order, packet, service_and_loss });
-        self.entered += 1;
         Passage { packet, arrival, start, departure, delivery, comes_out }
     }
 
@@ -348,6 +343,7 @@ impl Link {
 
     /// Takes a packet into a managed queue, unless the server is free; what is dropped goes onto `dropped`. `happening`:
     /// what is, all before it has.
+    #[inline(always)] // one caller
     pub(crate) fn wait(&mut self, packet: Waiting, happening: Event, dropped: &mut Vec<PacketId>) -> Turn {
         let Some(managed) = &mut self.managed else { return Turn::Later };
         let turn = match managed.server {
@@ -366,6 +362,7 @@ impl Link {
 
     /// Takes a packet to a server that is free, and begins the next transmission; what the discipline drops goes onto
     /// `dropped`. Also whether the packet that is sent has been marked.
+    #[inline(always)] // one caller
     pub(crate) fn pass(
         &mut self,
         packet: Waiting,
@@ -386,6 +383,7 @@ impl Link {
     }
 
     /// A transmission of a managed queue has ended: begins the next one, as [`Self::pass`] does, if a packet waits.
+    #[inline(always)] // on the path of every packet of a managed queue
     pub(crate) fn serve(
         &mut self,
         now: Nanos,
@@ -422,6 +420,7 @@ impl Link {
     }
 
     /// The transmission that has been begun ends with `end`. Says whether that is to happen as an event.
+    #[inline]
     pub(crate) fn sends_until(&mut self, end: Event) -> bool {
         let Some(managed) = &mut self.managed else { return false };
         // At the end of an aggregate the next one begins, or the channel is given up.
@@ -470,9 +469,7 @@ impl Link {
     /// Puts what has been booked last to its place among the deliveries.
     #[cold]
     fn overtake(&mut self) {
-        let Some(entry) = self.ring.pop_back() else { return };
-        let place = self.ring.partition_point(|other| other.delivery <= entry.delivery);
-        self.ring.insert(place, entry);
+        self.ring.sort_in_last(|other, entry| other.delivery > entry.delivery);
         // Later packets keep their order with all that have not overtaken.
         self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
     }
@@ -486,11 +483,13 @@ impl Link {
     pub(crate) fn withdraw(&mut self, now: Nanos, happening: Event) -> Vec<PacketId> {
         if self.overtaking {
             // Packets that have not departed go to the ring's end.
-            self.ring.make_contiguous().sort_by_key(|entry| entry.departure > now);
+            self.ring.sort_by_key(|entry| entry.departure > now);
         }
-        let departed = self.ring.partition_point(|entry| entry.departure <= now);
-        let mut withdrawn: Vec<_> = self.ring.drain(departed..).map(|entry| entry.packet).collect();
-        self.entered -= withdrawn.len();
+        let mut withdrawn = Vec::new();
+        while self.ring.back().is_some_and(|entry| entry.departure > now) {
+            withdrawn.extend(self.ring.pop_back().map(|entry| entry.packet));
+        }
+        withdrawn.reverse();
         if !withdrawn.is_empty() {
             self.last_departure = self.last_departure.min(now);
             // Packets delivered already are no later than `now`, before any packet to come.

@@ -9,7 +9,7 @@ use segue_handoff::alone::echo::Sent;
 use segue_handoff::alone::resume::{Due, Flow, Resumes, Say, begins_anew};
 use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows, timers_expire};
 use segue_handoff::{Act, AloneRule, Pace};
-use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
+use segue_netsim::{LinkId, Nanos, Net, PacketId, SECOND, Slab, TimerId};
 use segue_tcp::segment::Timestamps;
 use segue_tcp::{AnyReceiver, Detail, Segment};
 
@@ -446,6 +446,13 @@ impl Mobile {
 pub(super) fn unechoed(segment: Segment) -> Segment {
     let timestamps = segment.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
     Segment { timestamps, ..segment }
+}
+
+/// Stores an ACK without the stamp that it echoes.
+#[cold]
+#[inline(never)]
+pub(super) fn put_unechoed(packets: &mut Slab<Packet>, flow: u16, (ack, bytes): (Segment, u32)) -> PacketId {
+    packets.insert(Packet::ack(flow, (unechoed(ack), bytes)))
 }
 
 #[cfg(test)]

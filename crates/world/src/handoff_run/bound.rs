@@ -96,7 +96,8 @@ impl<W: HostObserver> Completed<W> {
     ) -> Nanos {
         let mut carriers = self.carriers(reachable, busy, fates);
         let brought = |packets: u64| carriers.brought(packets);
-        bound(self.completion, coming, must_carry, brought, |at| self.acknowledged(at))
+        let acknowledged = |at| self.acknowledged(at);
+        bound(self.completion, coming, must_carry, brought, acknowledged, |at| self.old_acknowledged(at))
     }
 
     /// Whether new packets go over the old link, too.

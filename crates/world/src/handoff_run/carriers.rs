@@ -4,6 +4,7 @@
 use super::completed::Completed;
 use crate::bench::{NEW, OLD, WIRED_DELAY};
 use crate::nodes::HostObserver;
+use crate::words::{Address, Kind};
 use segue_netsim::{Nanos, Rate, Service};
 
 /// Bytes of an ACK without options.
@@ -199,6 +200,16 @@ impl<W: HostObserver> Completed<W> {
             in_time.then(|| self.acknowledged_over(link, parts - before))
         };
         [OLD, NEW].into_iter().filter_map(over).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// The same of a packet that came over the old link. The mobile has that link until then, for ACKs, too.
+    pub(super) fn old_acknowledged(&self, at: Nanos) -> Nanos {
+        let experiment = &self.fork.experiment;
+        let over_new = self.acknowledged(at);
+        match (experiment.kind, experiment.address) {
+            (Kind::Mbb, Address::Keep) => over_new.min(self.acknowledged_over(OLD, at)),
+            _ => over_new,
+        }
     }
 
     /// When a connection can be open that the mobile opens at completion: SYN, SYN-ACK, and ACK with request.

@@ -200,6 +200,24 @@ proptest! {
     }
 }
 
+/// Found by the next test: all that is needed is on the old link, over which the mobile also announces its window. So the
+/// last ACK is there before one over the new link can be.
+#[test]
+fn an_ack_over_the_old_link_beats_no_bound() {
+    let experiment = Experiment {
+        flows: 2,
+        definition: Definition::AfterAck,
+        ..experiment("93180kbit/143ms", "100kbit/228ms")
+    };
+    let handoff = WarmRun::new(experiment).fork(8_698 * MS).complete();
+    let record = handoff.run(&scheme("mobile"));
+    assert!(
+        record.transfer.is_some_and(|time| time >= record.bound && time < 240 * MS),
+        "{:?}",
+        record.transfer
+    );
+}
+
 proptest! {
     #![proptest_config(cases(12))]
 

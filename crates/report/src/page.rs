@@ -50,6 +50,23 @@ pub fn prose(text: &str) -> Markup {
     }
 }
 
+/// A line beside a figure: its numbers, and the command that makes it again.
+pub fn again(numbers: Option<Markup>, command: &str) -> Markup {
+    html! {
+        p.again {
+            @if let Some(numbers) = numbers { (numbers) " " }
+            @if !command.is_empty() { code.command { (command) } }
+        }
+    }
+}
+
+/// A table as CSV: its header, and rows of as many words.
+pub fn csv(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let header = header.iter().map(|word| word.to_string()).collect();
+    // Writing to memory does not fail.
+    segue_export::csv_text(std::iter::once(header).chain(rows)).unwrap_or_default()
+}
+
 /// A link that saves `text`, which the page itself holds, as a file of that name.
 pub fn saved(words: &str, name: &str, kind: &str, text: &str) -> Markup {
     let mut address = format!("data:{kind};charset=utf-8,");

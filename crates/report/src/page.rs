@@ -41,9 +41,14 @@ pub fn contents(parts: &[(String, String)]) -> Markup {
 
 /// A text in which backticks enclose code, or several words that are quoted.
 pub fn prose(text: &str) -> Markup {
+    prose_with(text, |part| html! { (part) })
+}
+
+/// The same; `plain` sets what stands between them.
+pub fn prose_with(text: &str, plain: impl Fn(&str) -> Markup) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 0 { (part) }
+            @if index % 2 == 0 { (plain(part)) }
             @else if part.contains(' ') { "\u{201c}" (part) "\u{201d}" }
             @else { code { (part) } }
         }

@@ -32,6 +32,38 @@ impl Area {
     }
 }
 
+/// A straight part of a line that is drawn.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    from: (f64, f64),
+    to: (f64, f64),
+    /// Half the width of the line.
+    half: f64,
+}
+
+impl Segment {
+    /// Whether it runs through an area (Y.-D. Liang and B. A. Barsky, "A new concept and method for line clipping",
+    /// 1984).
+    fn meets(&self, area: &Area) -> bool {
+        let (mut begin, mut end) = (0.0_f64, 1.0_f64);
+        for (from, to, low, high) in [
+            (self.from.0, self.to.0, area.left - self.half, area.right + self.half),
+            (self.from.1, self.to.1, area.top - self.half, area.bottom + self.half),
+        ] {
+            if from == to {
+                if from <= low || from >= high {
+                    return false;
+                }
+            } else {
+                let edges = ((low - from) / (to - from), (high - from) / (to - from));
+                begin = begin.max(edges.0.min(edges.1));
+                end = end.min(edges.0.max(edges.1));
+            }
+        }
+        begin < end
+    }
+}
+
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stroke {
@@ -81,7 +113,9 @@ impl Place {
 
 /// Height of a line of text, in multiples of the size of the font.
 pub(crate) const LINE: f64 = 1.25;
-/// The mark of a shape that is a line over time.
+/// The mark of a shape over time.
+const AS: &str = "data-as=";
+/// That of one which is a line.
 pub(crate) const LINE_TAG: &str = "data-as=\"line\"";
 /// Least distance in px between two texts on one line.
 const GAP: f64 = 4.0;
@@ -98,8 +132,8 @@ pub(crate) struct Canvas {
     labels: Vec<Area>,
     /// Attributes of the shapes that are being drawn.
     tag: String,
-    /// Straight parts of lines that have attributes: labels keep off them where they can.
-    lines: Vec<Area>,
+    /// Straight parts of lines: labels keep off them. Marks, packets and bars over time are no lines.
+    lines: Vec<Segment>,
     /// Labels that wait until all lines are drawn.
     waiting: Vec<Waiting>,
 }
@@ -110,8 +144,6 @@ struct Waiting {
     role: Role,
     more: String,
     places: Vec<Place>,
-    /// Whether it is left out where a line runs through all of its places.
-    only_off_lines: bool,
 }
 
 impl Canvas {
@@ -148,8 +180,24 @@ impl Canvas {
         &self.labels
     }
 
+    /// Labels with a line through their letters.
+    #[cfg(test)]
+    pub(crate) fn labels_on_lines(&self) -> Vec<Area> {
+        let on_line = |label: &&Area| self.meets_line(label);
+        self.labels.iter().filter(on_line).copied().collect()
+    }
+
+    /// Whether a line runs through the letters of a label.
+    fn meets_line(&self, label: &Area) -> bool {
+        // Letters do not fill their line.
+        let (above, below) = (label.top + self.font() * 0.15, label.bottom - self.font() * 0.15);
+        let letters = Area { top: above, bottom: below, ..*label };
+        self.lines.iter().any(|line| line.meets(&letters))
+    }
+
     /// Writes `text` at the first of `places` where it neither meets another label nor leaves the picture;
-    /// nowhere if there is none. The caller writes what matters most first.
+    /// nowhere if there is none. A place that no line meets, of those drawn before, goes first. The caller writes what
+    /// matters most first.
     pub(crate) fn label(&mut self, text: &str, role: Role, places: &[Place]) -> bool {
         self.label_with(text, role, "", places)
     }
@@ -181,15 +229,10 @@ impl Canvas {
             let apart = Area { left: area.left - GAP, right: area.right + GAP, ..*area };
             inside && !self.labels.iter().any(|other| apart.overlaps(other))
         };
-        let off_lines = |area: &Area| {
-            // Letters do not fill their line.
-            let letters = Area { top: area.top + size * 0.15, bottom: area.bottom - size * 0.15, ..*area };
-            !self.lines.iter().any(|line| letters.overlaps(line))
-        };
         let found = places.iter().map(|place| (place, area_at(place))).filter(|(_, area)| free(area));
         let found: Vec<(&Place, Area)> = found.collect();
         let otherwise = found.first().filter(|_| !only_off_lines);
-        let best = found.iter().find(|(_, area)| off_lines(area)).or(otherwise).copied();
+        let best = found.iter().find(|(_, area)| !self.meets_line(area)).or(otherwise).copied();
         if let Some((place, area)) = best {
             let anchor = match place.anchor {
                 Anchor::Start => "",
@@ -210,25 +253,17 @@ impl Canvas {
         false
     }
 
-    /// [`Canvas::label_with`] once all lines are drawn.
-    pub(crate) fn label_later(&mut self, text: &str, role: Role, more: &str, places: &[Place]) {
-        self.wait(text, role, more, places, false);
-    }
-
-    /// The same for what the legend says, too: it is left out where a line runs through all of its places.
+    /// [`Canvas::label_with`] once all lines are drawn. It is left out where a line runs through all of its places: the
+    /// legend says the same, or what is pointed at does.
     pub(crate) fn label_off_lines(&mut self, text: &str, role: Role, more: &str, places: &[Place]) {
-        self.wait(text, role, more, places, true);
-    }
-
-    fn wait(&mut self, text: &str, role: Role, more: &str, places: &[Place], only_off_lines: bool) {
         let (text, more, places) = (text.to_string(), more.to_string(), places.to_vec());
-        self.waiting.push(Waiting { text, role, more, places, only_off_lines });
+        self.waiting.push(Waiting { text, role, more, places });
     }
 
     /// Writes the labels that waited, in order.
     pub(crate) fn settle(&mut self) {
-        for Waiting { text, role, more, places, only_off_lines } in std::mem::take(&mut self.waiting) {
-            self.write(&text, role, &more, &places, only_off_lines);
+        for Waiting { text, role, more, places } in std::mem::take(&mut self.waiting) {
+            self.write(&text, role, &more, &places, true);
         }
     }
 
@@ -237,14 +272,9 @@ impl Canvas {
         if path.is_empty() {
             return;
         }
-        if self.tag.contains(LINE_TAG) {
+        if self.tag.contains(LINE_TAG) || !self.tag.contains(AS) {
             let half = stroke.width / 2.0;
-            self.lines.extend(straight_parts(path).map(|[(x, y), (right, bottom)]| Area {
-                left: x.min(right) - half,
-                right: x.max(right) + half,
-                top: y.min(bottom) - half,
-                bottom: y.max(bottom) + half,
-            }));
+            self.lines.extend(straight_parts(path).map(|[from, to]| Segment { from, to, half }));
         }
         let dash = match stroke.dash {
             "" => String::new(),
@@ -331,7 +361,7 @@ impl Canvas {
 
 /// Straight parts of a path as a [`Pen`] writes it: from, to.
 fn straight_parts(path: &str) -> impl Iterator<Item = [(f64, f64); 2]> + '_ {
-    let mut at = (0.0, 0.0);
+    let (mut at, mut begun) = ((0.0, 0.0), (0.0, 0.0));
     let letters = path.char_indices().filter(|(_, c)| c.is_ascii_alphabetic()).map(|(at, _)| at);
     let ends = letters.clone().skip(1).chain([path.len()]);
     letters.zip(ends).filter_map(move |(begin, end)| {
@@ -344,9 +374,13 @@ fn straight_parts(path: &str) -> impl Iterator<Item = [(f64, f64); 2]> + '_ {
             "h" => (at.0 + next(), at.1),
             "v" => (at.0, at.1 + next()),
             "m" | "l" => (at.0 + next(), at.1 + next()),
+            "z" => begun,
             _ => at,
         };
-        matches!(letter, "h" | "v" | "l").then_some([from, at])
+        if matches!(letter, "M" | "m") {
+            begun = at;
+        }
+        matches!(letter, "h" | "v" | "l" | "z").then_some([from, at])
     })
 }
 

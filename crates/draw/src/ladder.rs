@@ -73,6 +73,14 @@ impl Layout {
         self.area.top + self.area.height() * (row as f64 + 0.5) / self.instants.len().max(1) as f64
     }
 
+    /// The bar of a span, if it has a party and a length.
+    fn span(&self, span: &LadderSpan) -> Option<Area> {
+        let known = |_: &&f64| span.from.is_finite() && span.to.is_finite();
+        let x = *self.parties.get(span.party).filter(known)?;
+        let (top, bottom) = (self.y(span.from.min(span.to)), self.y(span.from.max(span.to)));
+        Some(Area { left: x - SPAN, right: x + SPAN, top, bottom })
+    }
+
     /// Both ends of a message; one that was lost ends half way, a row below.
     fn ends(&self, message: &LadderMessage) -> Option<((f64, f64), (f64, f64))> {
         let from = (*self.parties.get(message.from)?, self.y(message.sent));
@@ -114,6 +122,7 @@ impl Ladder {
         for message in arrows {
             draw_message(&mut canvas, &layout, message);
         }
+        self.spans.iter().for_each(|span| name_span(&mut canvas, &layout, span));
         canvas
     }
 
@@ -133,22 +142,25 @@ impl Ladder {
 }
 
 fn draw_span(canvas: &mut Canvas, layout: &Layout, span: &LadderSpan) {
-    let Some(&x) = layout.parties.get(span.party).filter(|_| span.from.is_finite() && span.to.is_finite())
-    else {
-        return;
-    };
-    let (top, bottom) = (layout.y(span.from.min(span.to)), layout.y(span.from.max(span.to)));
+    let Some(area) = layout.span(span) else { return };
     let mut pen = Pen::default();
-    pen.rectangle(Area { left: x - SPAN, right: x + SPAN, top, bottom });
+    pen.rectangle(area);
     let words = format!("{}: {} to {}", span.label, decimal(span.from), decimal(span.to));
     canvas.explained(&words, |canvas| {
         canvas.fill(pen.path(), &palette::NOTICE.css(), 0.25);
         canvas.stroke(pen.path(), Stroke::new(palette::NOTICE, 1.0));
     });
-    let middle = top.midpoint(bottom);
-    let sides =
-        [Place::new(x + SPAN + 4.0, middle, Anchor::Start), Place::new(x - SPAN - 4.0, middle, Anchor::End)];
-    canvas.label(&span.label, palette::NOTICE, &sides);
+}
+
+/// The name of a span stands beside it where no arrow begins or ends.
+fn name_span(canvas: &mut Canvas, layout: &Layout, span: &LadderSpan) {
+    let Some(Area { left, right, top, bottom }) = layout.span(span) else { return };
+    let parts = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
+    let places = parts.map(|part| {
+        let y = top + (bottom - top) * part;
+        [Place::new(right + 4.0, y, Anchor::Start), Place::new(left - 4.0, y, Anchor::End)]
+    });
+    canvas.label_off_lines(&span.label, palette::NOTICE, "", places.as_flattened());
 }
 
 fn draw_message(canvas: &mut Canvas, layout: &Layout, message: &LadderMessage) {
@@ -166,18 +178,47 @@ fn draw_message(canvas: &mut Canvas, layout: &Layout, message: &LadderMessage) {
             None => LOST.draw(canvas, [to]),
         }
     });
-    let row = canvas.font() * LINE;
     let time = Place::new(layout.area.left - 8.0, from.1, Anchor::End);
     canvas.label(&decimal(message.sent), palette::MUTED, &[time]);
-    // Beside the line, where it is nobody's name yet.
-    let along = [0.5, 0.35, 0.65, 0.2, 0.8].map(|part| {
-        let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-        [
-            Place::new(x, y - row / 2.0 - 1.0, Anchor::Middle),
-            Place::new(x, y + row / 2.0 + 1.0, Anchor::Middle),
-        ]
+    canvas.label_off_lines(
+        &message.label,
+        palette::INK,
+        "",
+        &along(canvas, layout, from, to, &message.label),
+    );
+}
+
+/// Places for the name of an arrow. The first are between the lines of two parties, above the arrow or below it, from its
+/// middle on.
+fn along(canvas: &Canvas, layout: &Layout, from: (f64, f64), to: (f64, f64), name: &str) -> Vec<Place> {
+    let (low, high) = (from.0.min(to.0), from.0.max(to.0));
+    let (middle, half) = (low.midpoint(high), text::width(name, canvas.font()) / 2.0);
+    let slope = if to.0 == from.0 { 0.0 } else { (to.1 - from.1) / (to.0 - from.0) };
+    let inside = layout.parties.iter().copied().filter(|x| *x > low && *x < high);
+    let mut edges: Vec<f64> = inside.chain([low, high]).collect();
+    edges.sort_by(f64::total_cmp);
+    let mut xs: Vec<f64> = edges
+        .windows(2)
+        .flat_map(|gap| {
+            // As far to the side as the lines of the parties allow.
+            let room = (gap[1] - gap[0]) / 2.0 - half - SPAN - 2.0;
+            [0.0, -0.5, 0.5, -1.0, 1.0].map(|part| gap[0].midpoint(gap[1]) + room.max(0.0) * part)
+        })
+        .collect();
+    xs.sort_by(|a, b| (a - middle).abs().total_cmp(&(b - middle).abs()));
+    // The corner of the name that is nearest to a steep arrow keeps off it, too.
+    let apart = canvas.font() * LINE / 2.0 + slope.abs() * half;
+    let beside = |x: &f64| {
+        let y = from.1 + slope * (x - from.0);
+        [-apart, apart].map(|down| Place::new(*x, y + down, Anchor::Middle))
+    };
+    // Else behind its begin, or before its end.
+    let (out, row) = (if to.0 < from.0 { -1.0 } else { 1.0 }, canvas.font() * LINE / 2.0);
+    let ends = [(from, -out), (to, out)].map(|((x, y), out)| {
+        let anchor = if out < 0.0 { Anchor::End } else { Anchor::Start };
+        [0.0, row, -row].map(|down| Place::new(x + out * (SPAN + 4.0), y + down, anchor))
     });
-    canvas.label(&message.label, palette::INK, along.as_flattened());
+    xs.iter().flat_map(beside).chain(ends.into_iter().flatten()).collect()
 }
 
 /// The head of an arrow that ends at `to`.

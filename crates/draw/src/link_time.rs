@@ -105,6 +105,9 @@ impl LinkTime {
         frame::draw_horizontal(&mut canvas, area, &time, "time after completion, s");
         canvas.line((area.left, area.top), (area.left, area.bottom), Stroke::new(palette::MUTED, 1.0));
         let slot = area.height() / self.bars.len().max(1) as f64;
+        let bound = bound.map(|bound| (bound, time.at(bound)));
+        // A name above its bar that the line of the bound would run through: it is broken there.
+        let broken = bound.is_some_and(|(_, x)| !beside && area.left + 2.0 + names > x - 2.0);
         for (index, (bar, total)) in self.bars.iter().zip(&totals).enumerate() {
             let slot_top = area.top + slot * index as f64;
             let above = if beside { 0.0 } else { row + 3.0 };
@@ -124,12 +127,18 @@ impl LinkTime {
                 bottom: middle + height / 2.0,
             };
             draw_bar(&mut canvas, bar, &paints, &time, strip);
-            let end = Place::new(time.at(*total) + 6.0, middle, Anchor::Start);
-            canvas.label(&bar.total(), palette::INK, &[end]);
+            let end = time.at(*total) + 6.0;
+            let behind = bound.map_or(end, |(_, x)| x + 4.0).max(end);
+            let places = [end, behind].map(|x| Place::new(x, middle, Anchor::Start));
+            canvas.label_off_lines(&bar.total(), palette::INK, "", &places);
+            if let Some((_, x)) = bound.filter(|_| broken) {
+                canvas.line((x, strip.top - 2.0), (x, strip.bottom + 2.0), BOUND_LINE);
+            }
         }
-        if let Some(bound) = bound {
-            let x = time.at(bound);
-            canvas.line((x, area.top - 4.0), (x, area.bottom), BOUND_LINE);
+        if let Some((bound, x)) = bound {
+            if !broken {
+                canvas.line((x, area.top - 4.0), (x, area.bottom), BOUND_LINE);
+            }
             let words = format!("bound {} s", text::number(bound));
             let y = area.top - 4.0 - row / 2.0;
             let edge = canvas.width();

@@ -60,6 +60,11 @@ const HANDOFF_LINE: Stroke = Stroke::new(palette::INK, 1.2);
 /// The line of a notice.
 const NOTICE_LINE: Stroke = Stroke::new(palette::NOTICE, 1.2).dashed("5 3");
 
+/// From the line of an event to its words, px.
+const BESIDE: f64 = 3.0;
+/// Words that are closer than so many px read as one phrase.
+const APART: f64 = 12.0;
+
 /// How a shape behaves when a page looks closer at a part of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
@@ -261,19 +266,27 @@ impl Timeline {
     ) -> Vec<Panel> {
         let top = frame::heading(canvas, about);
         let top = legend::draw(canvas, top, entries);
-        let strip = frame::strip(canvas);
         let bottom = canvas.height() - frame::below(canvas);
-        let height = ((bottom - top) / verticals.len().max(1) as f64).max(2.0);
-        let left = self.left(canvas, verticals.iter().map(|v| v.margin(canvas, height - strip)));
+        let each = |room: f64| (room / verticals.len().max(1) as f64).max(2.0);
+        let margins = verticals.iter().map(|v| v.margin(canvas, each(bottom - top) - frame::strip(canvas)));
+        let left = self.left(canvas, margins);
         // Room for half of the last number.
         let right = canvas.width() - 14.0;
+        let time = |area: Area| Axis::new(Spacing::Linear, span.0, span.1, area.left, area.right);
+        // Where the title of the first plot is so long that it meets them, events have a row of their own.
+        let title = verticals.first().map_or("", |vertical| &vertical.label);
+        let meets = self.meets_title(canvas, &time(frame::plot_area(left, top, right, bottom)), title);
+        let row = if meets { canvas.font() * LINE } else { 0.0 };
+        let height = each(bottom - top - row);
         let mut panels = Vec::new();
         for (index, vertical) in verticals.iter().enumerate() {
-            let top = top + height * index as f64;
+            let (above, row) = if index == 0 { (0.0, row) } else { (row, 0.0) };
+            let top = top + above + height * index as f64;
             // The gap below a plot that has another under it.
             let gap = if index + 1 < verticals.len() { 8.0 } else { 0.0 };
-            let area = frame::plot_area(left, top + strip, right, top + height - gap);
-            let time = Axis::new(Spacing::Linear, span.0, span.1, area.left, area.right);
+            let strip = frame::strip(canvas) + row;
+            let area = frame::plot_area(left, top + strip, right, top + row + height - gap);
+            let time = time(area);
             self.ground(canvas, index, area, &time);
             let value = vertical.draw(canvas, area, top + canvas.font() * LINE / 2.0);
             if index + 1 == verticals.len() {
@@ -290,6 +303,26 @@ impl Timeline {
             self.label(canvas, first);
         }
         panels
+    }
+
+    /// Whether the words of an event above a plot would stand on its title, or right beside it.
+    fn meets_title(&self, canvas: &Canvas, time: &Axis, title: &str) -> bool {
+        let width = |words: &str| text::width(words, canvas.font());
+        let begin = |at: f64, words: &str| {
+            let x = time.at(at) + BESIDE;
+            if x + width(words) <= canvas.width() { x } else { x - 2.0 * BESIDE - width(words) }
+        };
+        let handoff = self.handoff.map(|handoff| match handoff {
+            Handoff::Instant(at) => (at, at, begin(at, "handoff")),
+            Handoff::Disconnection(from, to) => {
+                (from, to, time.at(from).midpoint(time.at(to)) - width("no link") / 2.0)
+            }
+        });
+        let notices =
+            self.notices.iter().map(|notice| (notice.time, notice.time, begin(notice.time, &notice.label)));
+        let end = 4.0 + width(title) + APART;
+        let shown = |(from, to): (f64, f64)| from <= time.high() && to >= time.low();
+        handoff.into_iter().chain(notices).any(|(from, to, begin)| shown((from, to)) && begin < end)
     }
 
     /// Left edge of the plots, given the widths of the numbers beside them. Pictures below each other have the same,
@@ -322,18 +355,20 @@ impl Timeline {
     }
 
     fn lines(&self, canvas: &mut Canvas, area: Area, time: &Axis) {
-        let mut upright = |at: f64, stroke: Stroke| {
-            if time.has(at) {
-                let x = time.at(at);
-                canvas.line((x, area.top - 6.0), (x, area.bottom), stroke);
-            }
+        for (at, stroke) in self.uprights(time) {
+            let x = time.at(at);
+            canvas.line((x, area.top - 6.0), (x, area.bottom), stroke);
+        }
+    }
+
+    /// Times of the handoff and of notices that have a line on the axis.
+    pub(crate) fn uprights(&self, time: &Axis) -> impl Iterator<Item = (f64, Stroke)> {
+        let handoff = match self.handoff {
+            Some(Handoff::Instant(at)) => Some((at, HANDOFF_LINE)),
+            _ => None,
         };
-        if let Some(Handoff::Instant(at)) = self.handoff {
-            upright(at, HANDOFF_LINE);
-        }
-        for notice in &self.notices {
-            upright(notice.time, NOTICE_LINE);
-        }
+        let notices = self.notices.iter().map(|notice| (notice.time, NOTICE_LINE));
+        handoff.into_iter().chain(notices).filter(|(at, _)| time.has(*at))
     }
 
     /// The meaning of the shade and the lines, above the first panel.
@@ -377,18 +412,18 @@ pub(crate) fn moment_label(
     let x = panel.time.at(at);
     let above = panel.area.top - frame::strip(canvas) + row / 2.0;
     let beside = |anchor: Anchor, y: f64| match anchor {
-        Anchor::Start => Place::new(x + 3.0, y, anchor),
+        Anchor::Start => Place::new(x + BESIDE, y, anchor),
         Anchor::Middle => Place::new(x, y, anchor),
-        Anchor::End => Place::new(x - 3.0, y, anchor),
+        Anchor::End => Place::new(x - BESIDE, y, anchor),
     };
     let second = if first == Anchor::End { Anchor::Start } else { Anchor::End };
-    // To the left stands the title of the axis: words beside it would read as one phrase.
+    // To the left may stand the title of the axis: words beside it would read as one phrase.
     let mut places = vec![beside(first, above)];
     if first == Anchor::End {
         places.push(beside(second, above));
     }
-    for line in 0..8 {
-        let y = panel.area.top + row * (f64::from(line) + 0.7);
+    for line in 0..16 {
+        let y = panel.area.top + row * (f64::from(line) / 2.0 + 0.7);
         if y < panel.area.bottom {
             places.extend([beside(first, y), beside(second, y)]);
         }
@@ -399,7 +434,7 @@ pub(crate) fn moment_label(
 
 /// A label that belongs to the time at `x`, once all lines are drawn.
 pub(crate) fn label_at(canvas: &mut Canvas, words: &str, role: palette::Role, x: f64, places: &[Place]) {
-    canvas.label_later(words, role, &format!(" data-x=\"{}\"", decimal(x)), places);
+    canvas.label_off_lines(words, role, &format!(" data-x=\"{}\"", decimal(x)), places);
 }
 
 /// Least and greatest of the finite values; the least is above the greatest if there is none.

@@ -203,7 +203,8 @@ impl SequenceGraph {
                 canvas.line((panel.area.left, y), (panel.area.right, y), TARGET_LINE);
             });
             let half = canvas.font() * LINE / 2.0 + 1.0;
-            let parts = [0.01, 0.1, 0.25, 0.5, 0.75].map(|part| panel.area.left + panel.area.width() * part);
+            let parts = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+                .map(|part| panel.area.left + panel.area.width() * part);
             let places = parts.map(|x| [-half, half].map(|beside| Place::new(x, y + beside, Anchor::Start)));
             canvas.label_off_lines("target", palette::MUTED, "", places.as_flattened());
         }
@@ -286,12 +287,17 @@ impl SequenceGraph {
         // Timeouts explain more than fast retransmits: they come first where room is short.
         for ((x, y), words) in labels.into_iter().rev() {
             let half = canvas.font() * LINE / 2.0 + 5.0;
-            let places = [
-                Place::new(x, y + half, Anchor::Middle),
-                Place::new(x, y - half, Anchor::Middle),
-                Place::new(x + 8.0, y, Anchor::Start),
-                Place::new(x - 8.0, y, Anchor::End),
-            ];
+            let beside = |down: f64| {
+                [Place::new(x + 8.0, y + down, Anchor::Start), Place::new(x - 8.0, y + down, Anchor::End)]
+            };
+            let middle = |down: f64| Place::new(x, y + down, Anchor::Middle);
+            let [below, above] = [beside(half), beside(-half)];
+            let near = [[middle(half), middle(-half)], beside(0.0), below, above];
+            let far = [0.5, 1.5, 2.0, 2.5, 3.0].map(|times| {
+                let down = half * times;
+                [[middle(down), middle(-down)], beside(down), beside(-down)]
+            });
+            let places = [near.as_flattened(), far.as_flattened().as_flattened()].concat();
             let width = text::width(words, canvas.font());
             let within = |place: &&Place| {
                 let left = match place.anchor {

@@ -33,6 +33,8 @@ pub struct StallChart {
     pub rows: Vec<StallRow>,
 }
 
+/// From the left of the plot, or from the line of an event, to a name, px.
+const NAME: f64 = 4.0;
 /// Height of a bar, px.
 const BAR: f64 = 9.0;
 /// A bar is at least so wide: a short stall on a long axis is seen, too.
@@ -61,24 +63,48 @@ impl StallChart {
         self.timeline.ground(&mut canvas, 0, area, &time);
         frame::draw_horizontal(&mut canvas, area, &time, "time, s");
         note(&mut canvas, area, &time, &rows, "", self.timeline.handoff_at());
-        self.timeline.upright(&mut canvas, 0, area, &time);
         let panel = Panel::new(0, area, time, rows);
         self.timeline.label(&mut canvas, &panel);
+        let names = self.names(&canvas, &panel);
+        if names.is_some() {
+            self.timeline.upright(&mut canvas, 0, area, &panel.time);
+        }
         for (index, row) in self.rows.iter().enumerate() {
             let (top, bottom) = (panel.value.at(index as f64), panel.value.at(index as f64 + 1.0));
-            self.draw_row(&mut canvas, &panel, row, top, bottom);
+            let middle = (bottom - BAR / 2.0 - 2.0).max(top);
+            if names.is_none() {
+                let bar = Area { top: middle - BAR / 2.0 + 6.0, bottom, ..area };
+                self.timeline.upright(&mut canvas, 0, bar, &panel.time);
+            }
+            self.draw_row(&mut canvas, &panel, row, (names.unwrap_or(area.left + NAME), middle));
         }
         canvas
     }
 
-    /// The name stands above its line.
-    fn draw_row(&self, canvas: &mut Canvas, panel: &Panel, row: &StallRow, top: f64, bottom: f64) {
+    fn name(row: &StallRow, canvas: &Canvas, area: &Area) -> String {
+        text::shorten(&row.series.label, canvas.font(), area.width() - 8.0)
+    }
+
+    /// Where names begin, such that no line of an event runs through one. `None`: there is no such place, and these
+    /// lines are broken at the names.
+    fn names(&self, canvas: &Canvas, panel: &Panel) -> Option<f64> {
         let Panel { area, time, .. } = panel;
-        let name_height = canvas.font() * LINE;
-        let middle = (bottom - BAR / 2.0 - 2.0).max(top);
-        let name = text::shorten(&row.series.label, canvas.font(), area.width() - 8.0);
-        let y = middle - BAR / 2.0 - name_height / 2.0;
-        canvas.label(&name, palette::INK, &[Place::new(area.left + 4.0, y, Anchor::Start)]);
+        let widths = self.rows.iter().map(|row| text::width(&Self::name(row, canvas, area), canvas.font()));
+        let widest = widths.fold(0.0, f64::max);
+        let lines: Vec<f64> = self.timeline.uprights(time).map(|(at, _)| time.at(at)).collect();
+        let free = |from: &f64| {
+            from + widest <= area.right
+                && !lines.iter().any(|line| (from - 1.0..=from + widest + 1.0).contains(line))
+        };
+        [area.left].iter().chain(&lines).map(|left| left + NAME).find(free)
+    }
+
+    /// The name stands above its line.
+    fn draw_row(&self, canvas: &mut Canvas, panel: &Panel, row: &StallRow, (left, middle): (f64, f64)) {
+        let Panel { area, time, .. } = panel;
+        let y = middle - BAR / 2.0 - 1.5 - canvas.font() * LINE / 2.0;
+        let name = Self::name(row, canvas, area);
+        canvas.label(&name, palette::INK, &[Place::new(left, y, Anchor::Start)]);
         let role = row.series.look.role();
         let last = row.end.filter(|end| end.is_finite()).unwrap_or(f64::INFINITY);
         canvas.tagged(&tag(0, Shown::Line, ""), |canvas| {

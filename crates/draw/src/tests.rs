@@ -237,7 +237,14 @@ fn ladder() -> impl Strategy<Value = Ladder> {
         .prop_map(|(about, parties, unit, messages, spans)| Ladder { about, parties, unit, messages, spans })
 }
 
-fn check(canvas: Canvas) {
+/// Least size of a picture in a page: in smaller ones names and numbers may have too little room for lines beside them.
+const LEAST: (f64, f64) = (340.0, 320.0);
+
+fn check(mut canvas: Canvas) {
+    canvas.settle();
+    let on_lines = canvas.labels_on_lines();
+    let large = canvas.width() >= LEAST.0 && canvas.height() >= LEAST.1;
+    assert!(!large || on_lines.is_empty(), "lines run through {on_lines:?}");
     let whole = Area { left: 0.0, top: 0.0, right: canvas.width(), bottom: canvas.height() };
     for (index, label) in canvas.labels().iter().enumerate() {
         let inside = label.left >= whole.left
@@ -341,27 +348,95 @@ fn colours_are_far_enough_from_their_ground() {
 #[test]
 fn labels_keep_off_lines() {
     use crate::canvas::{Anchor, Place, Stroke};
-    let drawn = |lines: &[f64], only_off_lines: bool| {
+    let drawn = |lines: &[f64], waits: bool| {
         let mut canvas = Canvas::new(Size { width: 300, height: 200 });
         let places = [60.0, 120.0].map(|y| Place::new(20.0, y, Anchor::Start));
-        match only_off_lines {
-            true => canvas.label_off_lines("words", palette::INK, "", &places),
-            false => canvas.label_later("words", palette::INK, "", &places),
+        if waits {
+            canvas.label_off_lines("words", palette::INK, "", &places);
         }
         for &y in lines {
             canvas.tagged(" data-as=\"line\"", |canvas| {
                 canvas.line((10.0, y), (200.0, y), Stroke::new(palette::DATA, 1.0));
             });
         }
+        if !waits {
+            canvas.label("words", palette::INK, &places);
+        }
         canvas.settle();
         canvas.labels().first().map(|label| label.top.round())
     };
-    for only_off_lines in [false, true] {
-        assert_eq!(drawn(&[], only_off_lines), Some(53.0));
-        assert_eq!(drawn(&[61.0], only_off_lines), Some(113.0));
+    for waits in [false, true] {
+        assert_eq!(drawn(&[], waits), Some(53.0));
+        assert_eq!(drawn(&[61.0], waits), Some(113.0));
     }
     assert_eq!(drawn(&[61.0, 119.0], false), Some(53.0));
     assert_eq!(drawn(&[61.0, 119.0], true), None);
+}
+
+/// The fast handover of the gallery (espi-2010-fmipv6, Figure 3): thirteen arrows over five lines, many of them through one
+/// point.
+#[test]
+fn a_ladder_has_all_names_off_its_lines() {
+    let message = |label: &str, from, to, sent, arrived| LadderMessage {
+        label: label.into(),
+        from,
+        to,
+        sent,
+        arrived: Some(arrived),
+    };
+    let span = |label: &str, party, from, to| LadderSpan { label: label.into(), party, from, to };
+    let ladder = Ladder {
+        about: About::default(),
+        parties: ["CN", "HA", "PAR", "NAR", "MN"].map(String::from).to_vec(),
+        unit: "ms after the L2 hint".into(),
+        messages: vec![
+            message("RtSolPr", 4, 2, 0.0, 5.0),
+            message("PrRtAdv", 2, 4, 5.0, 10.1),
+            message("FBU", 4, 2, 10.1, 15.1),
+            message("HO Start", 4, 0, 10.1, 190.2),
+            message("HI", 2, 3, 15.1, 19.7),
+            message("HAck", 3, 2, 19.7, 24.5),
+            message("FBack", 2, 3, 24.5, 28.9),
+            message("FBack", 2, 4, 24.5, 29.6),
+            message("UNA", 4, 3, 529.6, 534.6),
+            message("BU", 4, 1, 529.6, 539.3),
+            message("FBack", 3, 4, 534.6, 572.2),
+            message("BAck", 1, 4, 539.3, 573.3),
+            message("HO Finish", 4, 0, 529.6, 687.8),
+        ],
+        spans: vec![span("HANDOFF", 0, 190.2, 687.8), span("no link", 4, 29.6, 529.6)],
+    };
+    for size in [Size { width: 860, height: 560 }, Size { width: 350, height: 620 }] {
+        check(ladder.drawn(size));
+        let svg = ladder.svg(size);
+        let named = ladder.messages.iter().map(|message| &message.label);
+        for name in named.chain(ladder.spans.iter().map(|span| &span.label)) {
+            let times = ladder.messages.iter().filter(|message| message.label == *name).count().max(1);
+            assert_eq!(svg.matches(&format!(">{name}</text>")).count(), times, "{name}, {size:?}");
+        }
+    }
+}
+
+/// Words of an event stand above the plot, whatever the title of its axis and the time.
+#[test]
+fn the_handoff_stands_above_every_graph() {
+    for (at, width) in [0.1, 1.0, 1.5, 4.0, 8.0].into_iter().flat_map(|at| [(at, 350), (at, 860)]) {
+        for handoff in [Handoff::Instant(at), Handoff::Disconnection(at, at + 0.5)] {
+            let timeline = Timeline { span: Some((0.0, 10.0)), handoff: Some(handoff), notices: Vec::new() };
+            let size = Size { width, height: 340 };
+            let queue = QueueGraph { timeline: timeline.clone(), ..QueueGraph::default() };
+            let window = WindowGraph { timeline, ..WindowGraph::default() };
+            for svg in [queue.svg(size), window.svg(size)] {
+                let document = roxmltree::Document::parse(&svg).unwrap();
+                let plot = document.descendants().find_map(|node| node.attribute("data-plot")).unwrap();
+                let top: f64 = plot.split(' ').nth(1).unwrap().parse().unwrap();
+                let is_it = |node: &roxmltree::Node| node.attribute("data-x").is_some();
+                let label = document.descendants().find(is_it).expect("a label");
+                let y: f64 = label.attribute("y").unwrap().parse().unwrap();
+                assert!(y < top, "{handoff:?}, {width} px: {y} is not above {top}");
+            }
+        }
+    }
 }
 
 /// A linear light of sRGB, as readers without one kind of cone see it. Source: G. M. Machado, M. M. Oliveira and

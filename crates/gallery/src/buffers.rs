@@ -13,7 +13,7 @@ pub(crate) fn senders_and_buffers(table: &SendersAndBuffers) -> Markup {
         h2 #senders-and-buffers { "Senders and buffers" }
         p.lead {
             "What the sender does and what an access router keeps are independent of each other: each sender with each buffer"
-            @if let Some(row) = first { ", all on " code { (row.stack) } ", " (row.points) " handoffs each" }
+            @if let Some(row) = first { ", all on " code { (row.stack) } ", " (handoffs(row.points)) " each" }
             ". Median transfer time"
             @if let Some(row) = first { " of " (row.packets) " packets" }
             ", s / timeouts per handoff from completion on. " code { "hn" } " brings its own buffer at the new router, whatever
@@ -52,6 +52,11 @@ pub(crate) fn senders_and_buffers(table: &SendersAndBuffers) -> Markup {
 /// Links and disconnection that the rows of one block share.
 fn block<'a>(cells: &[&'a Row]) -> Option<(&'a str, &'a str, f64)> {
     cells.first().map(|row| (row.old.as_str(), row.new.as_str(), row.disconnect_s))
+}
+
+/// So many handoffs.
+pub(crate) fn handoffs(count: usize) -> String {
+    format!("{count} handoff{}", if count == 1 { "" } else { "s" })
 }
 
 fn cell(row: &Row) -> String {

@@ -1,16 +1,18 @@
 //! The pages of `segue reproduce`: every figure, what its paper says about it, what was measured, the verdict. Several
 //! papers have a page each, and one that leads to them.
 
-use crate::buffers::senders_and_buffers;
+use crate::buffers::{handoffs, senders_and_buffers};
 use crate::figures::DrawnFigure;
 use maud::{Markup, html};
 use segue_report::pictures::Budget;
-use segue_report::{Origin, page as html_page, prose};
+use segue_report::{Origin, page as html_page, rules};
 use segue_reproduce::buffers::SendersAndBuffers;
-use segue_reproduce::ledger::{Figure, Paper};
+use segue_reproduce::ledger::{Figure, Paper, Reading};
+use segue_reproduce::papers::papers;
 use segue_reproduce::run::ALL_POINTS;
 use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// One paper in the gallery.
 pub struct Exhibit<'a> {
@@ -90,8 +92,8 @@ fn back(to: &str) -> Markup {
 fn about(making: &Making) -> Markup {
     html! {
         p.lead {
-            "Every figure redrawn and every statement judged on fresh simulations, " (making.points)
-            " handoffs for each bar (of a drive: as many seeds at most). Made by Segue " (making.origin.version)
+            "Every figure redrawn and every statement judged on fresh simulations, " (handoffs(making.points))
+            " for each bar (of a drive: as many seeds at most). Made by Segue " (making.origin.version)
             "; repeat it with " code.command { (making.origin.command) } "."
         }
     }
@@ -164,19 +166,22 @@ impl Exhibit<'_> {
             self.figures.iter().flat_map(|(figure, _)| &figure.supports).map(String::as_str).collect();
         let rest: Vec<&Judged> =
             self.claims.iter().filter(|judged| !shown.contains(judged.claim.id.as_str())).collect();
+        let texts = self.texts();
+        let cited = rules::cited(texts.iter().map(String::as_str));
+        budget.must_take(cited.as_ref().map_or(0, |cited| cited.0.len()));
         html! {
             @if let Some(up) = up { (back(up)) }
             h1 { (self.paper.cite) }
             (about(making))
             (few(std::slice::from_ref(self), making))
             (summary(std::slice::from_ref(self), false))
-            (self.contents(!rest.is_empty()))
+            (self.contents(!rest.is_empty(), cited.is_some()))
             p.filter {
                 label { input type="checkbox" id="differing"; " only statements that do not hold, and their figures" }
             }
             @for reading in &self.paper.readings {
                 p.lead {
-                    "Reading of an open point (" code { "segue explain " (reading.section) } "): " code { (reading.set) } ". "
+                    "Reading of an open point (" (rules::linked(&citation(reading))) "): " code { (reading.set) } ". "
                     (prose(&reading.why))
                 }
             }
@@ -188,7 +193,26 @@ impl Exhibit<'_> {
                     ul.claims { @for judged in rest { (claim(judged, true)) } }
                 }
             }
+            @if let Some(cited) = cited {
+                // No section: the filter does not hide it.
+                h2 id=(rules::PLACE) { (CITED) }
+                (cited)
+            }
         }
+    }
+
+    /// Texts that may cite rules.
+    fn texts(&self) -> Vec<String> {
+        let readings =
+            self.paper.readings.iter().flat_map(|reading| [citation(reading), reading.why.clone()]);
+        let notes = self.figures.iter().filter_map(|(figure, _)| figure.notes.clone());
+        let claims = self.claims.iter().flat_map(|judged| {
+            let claim = judged.claim;
+            let texts = [claim.statement.clone(), claim.stated.clone(), judged.why.to_string()];
+            texts.into_iter().chain(claim.ambiguous.clone())
+        });
+        let benches = self.claims.first().into_iter().flat_map(|judged| &judged.beside);
+        readings.chain(notes).chain(claims).chain(benches.map(|other| other.bench.why.clone())).collect()
     }
 
     /// How many claims hold on other benches, beside those that hold on this one; or how to ask.
@@ -239,7 +263,7 @@ impl Exhibit<'_> {
     }
 
     /// Links to the figures, with what became of their statements.
-    fn contents(&self, others: bool) -> Markup {
+    fn contents(&self, others: bool, rules: bool) -> Markup {
         let verdicts = |figure: &Figure| {
             let of = |verdict: Verdict| {
                 let judged = self.claims.iter().filter(|judged| figure.supports.contains(&judged.claim.id));
@@ -261,6 +285,7 @@ impl Exhibit<'_> {
                         }
                     }
                     @if others { li { a href=(format!("#{OTHER}")) { "Other statements" } } }
+                    @if rules { li { a href=(format!("#{}", rules::PLACE)) { (CITED) } } }
                 }
             }
         }
@@ -289,6 +314,64 @@ impl Exhibit<'_> {
 
 /// The place of statements that no figure shows.
 const OTHER: &str = "other-statements";
+/// The heading of the rules that the page cites.
+const CITED: &str = "Rules that this page cites";
+
+/// Where the open point of a reading stands.
+fn citation(reading: &Reading) -> String {
+    format!("segue explain {}", reading.section)
+}
+
+/// A text of the ledger: code, links to the rules that it cites, and papers by their names in place of their numbers.
+fn prose(text: &str) -> Markup {
+    rules::linked_prose(&with_names(text))
+}
+
+/// Number and name of each paper.
+static NAMES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let papers = papers().unwrap_or_default().into_iter();
+    papers.map(|paper| (paper.number, paper.id)).collect()
+});
+
+/// A text in which `paper 000` and `000 Sec. 3.5` have the paper's name.
+fn with_names(text: &str) -> String {
+    let mut text = text.to_string();
+    for (number, name) in NAMES.iter() {
+        for word in ["Paper", "paper"] {
+            text = text.replace(&format!("{word} {number}"), name);
+        }
+        for word in ["Sec.", "Fig."] {
+            text = text.replace(&format!("{number} {word}"), &format!("{name} {word}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn papers_have_names_and_rules_are_links() {
+        let page = |text| prose(text).into_string();
+        assert_eq!(
+            page("(paper 000 Sec. 3.5: 0.005 of `a1`)"),
+            "(daniel-kojo-2009-multiflow Sec. 3.5: 0.005 of <code>a1</code>)"
+        );
+        assert_eq!(page("001 Sec. 5.2"), "daniel-kojo-2008-crosslayer Sec. 5.2");
+        assert_eq!(page("see segue explain 9.5."), "see segue explain <a href=\"#rule-9.5\">9.5</a>.");
+        // None of the ledger's texts has a number left.
+        for paper in papers().expect("the ledger") {
+            let texts =
+                paper.claims.iter().flat_map(|claim| claim.ambiguous.iter().chain([&claim.statement]));
+            for text in texts.map(|text| with_names(text)) {
+                let number =
+                    (0..=4).map(|number| format!("aper 00{number}")).find(|word| text.contains(word));
+                assert_eq!(number, None, "{text}");
+            }
+        }
+    }
+}
 
 /// A claim; several figures may show it, and the first has its id.
 fn claim(judged: &Judged, first: bool) -> Markup {

@@ -21,6 +21,15 @@ fn every_page_is_reached_and_leads_back() {
         assert!(index.contains(&format!("href=\"{name}\"")), "{name}");
         assert!(page.contains("href=\"index.html\"") && page.contains("id=\"differing\""), "{name}");
     }
+    // Readings of open points lead to their rows.
+    let told =
+        &pages[1..].iter().zip(&papers).find(|(_, paper)| !paper.readings.is_empty()).expect("readings").0.1;
+    let cited: Vec<&str> =
+        told.split("href=\"#rule-").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(!cited.is_empty() && cited.iter().all(|number| told.contains(&format!("id=\"rule-{number}\""))));
+    assert!(index.contains("200 handoffs for each bar"));
+    let one = Making { points: 1, options: String::new(), origin: &origin };
+    assert!(gallery_pages(&exhibits, None, &one)[0].1.contains("1 handoff for each bar"));
     let alone = gallery_pages(&exhibits[..1], None, &making);
     assert!(alone.len() == 1 && alone[0].0 == "index.html" && !alone[0].1.contains("href=\"index.html\""));
     // One that is too large for a first page has a page of its own.

@@ -1,19 +1,23 @@
 //! The page of `segue compare --report`: the table, the charts, and a few handoffs packet by packet.
 
 use crate::chart::quartiles;
-use crate::distribution::distribution;
+use crate::distribution::{distribution, distribution_csv};
 use crate::handoff::{
-    Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, sentence_case,
+    Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, link_time_csv,
+    sentence_case,
 };
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline_of, looks, page, rules, traffic};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot, Look};
-use segue_export::comparison_csv;
-use segue_study::explain::{Chosen, explain_around, reference, typical};
+use segue_export::{Handoffs, comparison_csv};
+use segue_study::bench_words::{EVERY, HANDOFFS};
+use segue_study::explain::{Chosen, Moment, explain_around, reference, typical};
 use segue_study::measure::{self, Column, Measure, seconds};
-use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
+use segue_study::{Comparison, GroupResult, Plan, Presentation, Request, Row};
+use segue_world::Experiment;
+use std::path::Path;
 
 /// Groups whose other handoffs are drawn beside the median one.
 const GROUPS_WITH_CHOICE: usize = 4;
@@ -33,7 +37,7 @@ pub fn comparison_page(
     let (tables, more) = tables(plan, comparison);
     let head = html! {
         h1 { (title) }
-        p.lead { (points(plan)) " handoffs per scheme, simulated packet by packet." }
+        p.lead { (points(plan)) " handoff" @if points(plan) != 1 { "s" } " per scheme, simulated packet by packet." }
         (asked::asked(plan, origin))
     }
     .into_string();
@@ -43,9 +47,11 @@ pub fn comparison_page(
         (legend(plan))
     }
     .into_string();
-    let numbers = numbers(comparison).into_string();
-    // The entries of the blocks in the contents, and the rules that stories cite.
-    budget.must_take(head.len() + below.len() + numbers.len() + rules::MOST + 300 * comparison.groups.len());
+    let numbers = numbers(comparison, origin).into_string();
+    let blocks = comparison.groups.len();
+    // The command beside each chart, the entries of the blocks in the contents, and the rules that stories cite.
+    let of_blocks = blocks * (300 + 2 * (origin.command.len() + 100));
+    budget.must_take(head.len() + below.len() + numbers.len() + rules::MOST + of_blocks);
     let mut charts = charts(comparison, presentation);
     let distributions = comparison.groups.iter().enumerate().map(|(index, group)| distribution(index, group));
     charts.splice(1..1, distributions);
@@ -59,7 +65,15 @@ pub fn comparison_page(
             }
         }
     };
-    let blocks = comparison.groups.len();
+    // A chart of a block with its numbers, as long as there is room for them.
+    let with_numbers = |index: usize, name: String, csv: String| {
+        let numbers = page::saved("numbers (CSV)", &name, "text/csv", &csv);
+        let numbers = Some(numbers).filter(|numbers| budget.takes(numbers.0.len()));
+        html! {
+            (picture(index))
+            @if shown.get(index).is_some_and(Option::is_some) { (page::again(numbers, &origin.command)) }
+        }
+    };
     let content = html! {
         (PreEscaped(head))
         (contents(comparison, comparison.groups.len() - more, &handoffs, cited.is_some()))
@@ -68,9 +82,14 @@ pub fn comparison_page(
         (PreEscaped(numbers))
         (PreEscaped(below))
         h2 id="distributions" { "Distribution of the transfer times" }
-        @for index in 0..blocks { (picture(1 + index)) }
+        @for (index, group) in comparison.groups.iter().enumerate() {
+            (with_numbers(1 + index, format!("segue-distribution-{index}.csv"), distribution_csv(group)))
+        }
         h2 id="new-links" { "Time of the new link" }
-        @for index in 0..blocks { (picture(1 + blocks + index)) }
+        @for (index, group) in comparison.groups.iter().enumerate() {
+            @let bars: Vec<_> = group.rows.iter().map(bar_of_row).collect();
+            (with_numbers(1 + blocks + index, format!("segue-new-link-{index}.csv"), link_time_csv(&bars)))
+        }
         @if shown.contains(&None) {
             p.lead { "Other charts would make this page too large." }
         }
@@ -89,14 +108,32 @@ pub fn comparison_page(
 const NUMBERS: usize = 300_000;
 
 /// The rows as CSV, for programs.
-fn numbers(comparison: &Comparison) -> Markup {
+fn numbers(comparison: &Comparison, origin: &Origin) -> Markup {
     let csv = comparison_csv(comparison).ok().filter(|csv| csv.len() <= NUMBERS);
-    html! {
-        p.again {
-            @if let Some(csv) = csv { (page::saved("numbers (CSV)", "segue-compare.csv", "text/csv", &csv)) }
-            @else { "Numbers: repeat it with " code { "--csv FILE" } }
-        }
-    }
+    let numbers = match csv {
+        Some(csv) => page::saved("numbers (CSV)", "segue-compare.csv", "text/csv", &csv),
+        None => html! { "Numbers: repeat it with " code { "--csv FILE" } },
+    };
+    page::again(Some(numbers), &origin.command)
+}
+
+/// The command that tells one handoff of a plan, unless its words cannot.
+fn trace_command(plan: &Plan, moment: Moment, experiment: &Experiment) -> Option<String> {
+    let mut request = Request {
+        pairs: vec![(experiment.old.clone(), experiment.new.clone())],
+        kinds: vec![experiment.kind],
+        flows: vec![experiment.flows],
+        at: vec![moment.at],
+        seed: moment.seed,
+        seeds: 1,
+        ..plan.request.clone()
+    };
+    // Only the first handoff of a run is told.
+    request.settings.retain(|(key, _)| ![HANDOFFS, EVERY].contains(&key.as_str()));
+    let mut question = Handoffs::of(&request, Path::new(""));
+    // Paths are those of the command that made the page.
+    question.folder.clear();
+    question.trace_command()
 }
 
 /// Links to the parts of the page; `tables` of the blocks have one.
@@ -135,7 +172,7 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
     html! {
         @for group in &comparison.groups { (table(plan, group, None, Words::CommandLine)) }
         p.lead {
-            (points(plan)) " handoffs a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
+            (points(plan)) " handoff" @if points(plan) != 1 { "s" } " a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
              (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
              percentile. Per handoff: RTO, timeouts; spur, spurious timeouts; FR, fast retransmits; drops in queues; \
              rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
@@ -342,6 +379,8 @@ fn picture(comparison: &Comparison, presentation: &Presentation) -> Picture {
 struct Shown {
     headline: String,
     handoffs: Vec<(Chosen, Drawn)>,
+    /// Their commands.
+    commands: Vec<Option<String>>,
     /// Those for which there was no room.
     left_out: Vec<Chosen>,
 }
@@ -368,13 +407,17 @@ fn handoffs(
         })
         .take(MOST_DRAWN)
         .collect();
-    let mut drawn: Vec<Drawn> = choices
+    let (mut drawn, commands): (Vec<Drawn>, Vec<Option<String>>) = choices
         .par_iter()
         .enumerate()
         .map(|(number, (_, chosen))| {
-            Drawn::new(&explain_around(plan, chosen.moment), &format!("handoff-{number}"))
+            let traces = explain_around(plan, chosen.moment);
+            let experiment = traces.first().map(|told| &told.trace.experiment);
+            let command = experiment.and_then(|experiment| trace_command(plan, chosen.moment, experiment));
+            (Drawn::new(&traces, &format!("handoff-{number}")), command)
         })
-        .collect();
+        .unzip();
+    budget.must_take(commands.iter().flatten().map(|command| command.len() + 100).sum());
     let mut fits = vec![false; drawn.len()];
     let (mut medians, mut others) = (Vec::new(), Vec::new());
     for ((drawn, (_, chosen)), fits) in drawn.iter_mut().zip(&choices).zip(&mut fits) {
@@ -398,10 +441,22 @@ fn handoffs(
     let mut shown: Vec<Shown> = comparison
         .groups
         .iter()
-        .map(|group| Shown { headline: headline_of(group), handoffs: Vec::new(), left_out: Vec::new() })
+        .map(|group| Shown {
+            headline: headline_of(group),
+            handoffs: Vec::new(),
+            commands: Vec::new(),
+            left_out: Vec::new(),
+        })
         .collect();
-    for (((group, chosen), drawn), fits) in choices.into_iter().zip(drawn).zip(fits) {
-        if fits { shown[group].handoffs.push((chosen, drawn)) } else { shown[group].left_out.push(chosen) }
+    for ((((group, chosen), drawn), command), fits) in choices.into_iter().zip(drawn).zip(commands).zip(fits)
+    {
+        let shown = &mut shown[group];
+        if fits {
+            shown.handoffs.push((chosen, drawn));
+            shown.commands.push(command);
+        } else {
+            shown.left_out.push(chosen);
+        }
     }
     (shown, narrow)
 }
@@ -422,6 +477,13 @@ impl Shown {
             format!("{} (T = {} s{seed})", chosen.why, seconds(chosen.moment.at))
         };
         let place = format!("handoff-of-{index}");
+        let told = |number: usize, drawn: &Drawn| {
+            let command = self.commands.get(number).and_then(Option::as_deref);
+            html! {
+                @if let Some(command) = command { (page::again(None, command)) }
+                (drawn.markup())
+            }
+        };
         html! {
             h2 id=(one(index)) { "One handoff: " (self.headline) }
             @if self.handoffs.len() > 1 {
@@ -447,11 +509,76 @@ impl Shown {
                 }
             }
             @if let Some((_, drawn)) = self.handoffs.first() {
-                div id=(place) { (drawn.markup()) }
+                div id=(place) { (told(0, drawn)) }
             }
             @for (number, (_, drawn)) in self.handoffs.iter().enumerate().skip(1) {
-                template id=(format!("{place}-{number}")) { (drawn.markup()) }
+                template id=(format!("{place}-{number}")) { (told(number, drawn)) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_world::{AccessLink, Definition, Kind, NoticeMode, SECOND};
+
+    fn plan(settings: &[(&str, &str)]) -> Plan {
+        let link = |text: &str| AccessLink::parse(text).expect("a link");
+        let request = Request {
+            pairs: vec![(link("6400kbit/9ms"), link("400kbit/150ms"))],
+            kinds: vec![Kind::Mbb],
+            flows: vec![1],
+            schemes: vec!["sack".into(), "etcp-v1".into()],
+            at: vec![5 * SECOND, 6 * SECOND],
+            packets: 20,
+            definition: Definition::AfterHighest,
+            notice: NoticeMode::Instant,
+            stack: None,
+            cc: None,
+            settings: settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+            seed: 7,
+            seeds: 1,
+        };
+        request.plan().expect("a plan")
+    }
+
+    /// The first of several handoffs of a run is told.
+    #[test]
+    fn a_handoff_has_the_command_that_tells_it() {
+        let moment = Moment { group: 0, seed: 7, at: 5 * SECOND };
+        for settings in [&[][..], &[("handoffs", "2"), ("every", "30s")]] {
+            let plan = plan(settings);
+            let traces = explain_around(&plan, moment);
+            let command = trace_command(&plan, moment, &traces[0].trace.experiment);
+            let expected = "segue trace 6400kbit/9ms 400kbit/150ms --kind mbb --flows 1 --schemes sack,etcp-v1 --at 5s \
+                            --packets 20 --definition after-highest --notice instant --seed 7";
+            assert_eq!(command.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn each_chart_has_its_numbers_and_its_command() {
+        let plan = plan(&[]);
+        let comparison = Comparison::run(&plan, true, &|_| {});
+        let origin = Origin { command: "segue compare these".into(), version: "0" };
+        let page = comparison_page(&plan, &comparison, &Presentation::default(), &origin);
+        for name in ["segue-compare.csv", "segue-distribution-0.csv", "segue-new-link-0.csv"] {
+            assert_eq!(page.matches(&format!("download=\"{name}\"")).count(), 1, "{name}");
+        }
+        assert_eq!(page.matches("<code class=\"command\">segue compare these</code>").count(), 3);
+        let told = page.matches("<code class=\"command\">segue trace 6400kbit/9ms").count();
+        assert_eq!(told, page.matches("seed 7</code>").count());
+        assert!(told >= 1 && page.len() < 3_000_000);
+        // Two handoffs: three points a curve, from no share to all.
+        let csv = distribution_csv(&comparison.groups[0]);
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!((lines.len(), lines[0]), (7, "scheme,transfer_s,share"));
+        assert!(
+            lines[1].starts_with("sack,") && lines[1].ends_with(",0") && lines[6].ends_with(",1"),
+            "{csv}"
+        );
+        let bars: Vec<_> = comparison.groups[0].rows.iter().map(bar_of_row).collect();
+        assert_eq!(link_time_csv(&bars).lines().count(), 3);
     }
 }

@@ -1,20 +1,36 @@
 //! The distribution of the transfer times of a block, beside its quartiles.
 
 use crate::pictures::Picture;
-use crate::{headline_of, looks};
+use crate::{headline_of, looks, page};
 use segue_draw::{About, Line, LineChart, LinePlot, Look};
 use segue_study::{GroupResult, Row};
 
 /// Parts of the handoffs that a curve tells apart.
 const PARTS: usize = 40;
 
+/// The curve of a scheme in a block.
+fn curve(group: &GroupResult, row: &Row) -> Vec<(f64, f64)> {
+    let own = group.handoffs.iter().filter(|handoff| handoff.scheme == row.scheme);
+    shares(own.map(|handoff| handoff.transfer_s.unwrap_or(f64::INFINITY)).collect())
+}
+
+/// The points of the curves as CSV.
+pub fn distribution_csv(group: &GroupResult) -> String {
+    let points = group.rows.iter().flat_map(|row| {
+        let points = curve(group, row).into_iter();
+        points.map(|(time, share)| vec![row.scheme.clone(), time.to_string(), share.to_string()])
+    });
+    page::csv(&["scheme", "transfer_s", "share"], points)
+}
+
 /// Shares of the handoffs that are done within each time, and what the picture shows. `group` must have kept its
 /// handoffs.
 pub fn distribution(index: usize, group: &GroupResult) -> (Picture, String) {
-    let line = |(row, look): (&Row, Look)| {
-        let own = group.handoffs.iter().filter(|handoff| handoff.scheme == row.scheme);
-        let times: Vec<f64> = own.map(|handoff| handoff.transfer_s.unwrap_or(f64::INFINITY)).collect();
-        Line { label: row.scheme.clone(), look, steps: false, points: shares(times) }
+    let line = |(row, look): (&Row, Look)| Line {
+        label: row.scheme.clone(),
+        look,
+        steps: false,
+        points: curve(group, row),
     };
     let headline = headline_of(group);
     let looks = looks::looks(group.rows.iter().map(|row| row.scheme.as_str()));

@@ -374,6 +374,18 @@ pub fn link_time(id: &str, what: &str, bound: Option<f64>, bars: Vec<LinkTimeBar
     })
 }
 
+/// The bars as CSV.
+pub fn link_time_csv(bars: &[LinkTimeBar]) -> String {
+    let header =
+        ["scheme", "useful_s", "needless_s", "idle_path_s", "idle_window_s", "idle_timer_s", "idle_other_s"];
+    let row = |bar: &LinkTimeBar| {
+        let LinkTimeBar { useful, needless, idle_path, idle_window, idle_timer, idle_other, .. } = bar;
+        let lengths = [useful, needless, idle_path, idle_window, idle_timer, idle_other];
+        [bar.label.clone()].into_iter().chain(lengths.map(|length| length.to_string())).collect()
+    };
+    page::csv(&header, bars.iter().map(row))
+}
+
 /// The bar of a comparison's row.
 pub fn bar_of_row(row: &Row) -> LinkTimeBar {
     let spent = &row.new_link_s;
@@ -455,10 +467,14 @@ pub fn handoff_part(traces: &[SchemeTrace]) -> String {
 
 /// The time of the new link, a bar per scheme, and the caption.
 fn time_of_runs(first: &SchemeTrace, traces: &[SchemeTrace]) -> (Picture, String) {
-    let bars = traces.iter().map(|told| bar_of_run(&told.scheme, &told.trace.record)).collect();
     let same_bound = traces.iter().all(|told| told.trace.record.bound == first.trace.record.bound);
     let bound = same_bound.then(|| seconds(first.trace.record.bound));
+    let bars = bars_of_runs(traces);
     (link_time("link-time", &headline(&first.trace.experiment), bound, bars), link_time_caption(bound))
+}
+
+fn bars_of_runs(traces: &[SchemeTrace]) -> Vec<LinkTimeBar> {
+    traces.iter().map(|told| bar_of_run(&told.scheme, &told.trace.record)).collect()
 }
 
 /// The page of `segue trace --report`.
@@ -469,6 +485,9 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
     let (time, caption) = time_of_runs(first, traces);
     let mut drawn = Drawn::new(traces, "handoff");
     let flows = first.trace.experiment.flows;
+    let numbers =
+        page::saved("numbers (CSV)", "segue-trace.csv", "text/csv", &link_time_csv(&bars_of_runs(traces)));
+    let numbers = page::again(Some(numbers), &origin.command).into_string();
     let head = html! {
         h1 { (headline) }
         p.lead {
@@ -481,7 +500,13 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
     let counts = counts(traces).into_string();
     let contents_of_schemes = 200 * traces.len();
     budget.must_take(
-        head.len() + counts.len() + time.bytes().0 + caption.len() + rules::MOST + contents_of_schemes,
+        head.len()
+            + numbers.len()
+            + counts.len()
+            + time.bytes().0
+            + caption.len()
+            + rules::MOST
+            + contents_of_schemes,
     );
     let told = furnish_alike(&mut [&mut drawn], &budget);
     let narrow_time = budget.takes(time.bytes().1 - time.bytes().0);
@@ -501,6 +526,7 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
         (page::contents(&parts))
         h2 id="result" { "Result" }
         (time.markup(narrow_time, &caption))
+        (PreEscaped(numbers))
         (PreEscaped(counts))
         p.lead { "Every event as JSON lines: repeat it with " code { "--json FILE" } "." }
         h2 id="what-happened" { "What happened" }

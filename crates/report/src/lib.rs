@@ -23,7 +23,7 @@ mod live;
 pub mod looks;
 mod page;
 pub mod pictures;
-mod rules;
+pub mod rules;
 mod traffic;
 
 pub use chart::quartiles;

@@ -41,13 +41,35 @@ pub fn contents(parts: &[(String, String)]) -> Markup {
 
 /// A text in which backticks enclose code, or several words that are quoted.
 pub fn prose(text: &str) -> Markup {
+    prose_with(text, |part| html! { (part) })
+}
+
+/// The same; `plain` sets what stands between them.
+pub fn prose_with(text: &str, plain: impl Fn(&str) -> Markup) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 0 { (part) }
+            @if index % 2 == 0 { (plain(part)) }
             @else if part.contains(' ') { "\u{201c}" (part) "\u{201d}" }
             @else { code { (part) } }
         }
     }
+}
+
+/// A line beside a figure: its numbers, and the command that makes it again.
+pub fn again(numbers: Option<Markup>, command: &str) -> Markup {
+    html! {
+        p.again {
+            @if let Some(numbers) = numbers { (numbers) " " }
+            @if !command.is_empty() { code.command { (command) } }
+        }
+    }
+}
+
+/// A table as CSV: its header, and rows of as many words.
+pub fn csv(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let header = header.iter().map(|word| word.to_string()).collect();
+    // Writing to memory does not fail.
+    segue_export::csv_text(std::iter::once(header).chain(rows)).unwrap_or_default()
 }
 
 /// A link that saves `text`, which the page itself holds, as a file of that name.

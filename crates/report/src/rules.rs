@@ -1,5 +1,7 @@
-//! The rules that a page's stories cite: each citation leads to the section of the specification, which the page holds.
+//! The rules that a page cites. Each citation leads to the section of the specification, which the page holds, or to the
+//! row of an open point.
 
+use crate::page::{prose, prose_with};
 use maud::{Markup, html};
 use segue_study::specification;
 
@@ -14,40 +16,87 @@ fn place(number: &str) -> String {
     format!("rule-{number}")
 }
 
-/// A citation; numbers of sections are links.
-pub fn citation(citation: &str) -> Markup {
-    html! {
-        span.rule {
-            "["
-            @for (part, is_number) in specification::cited(citation) {
-                @if is_number { a href=(format!("#{}", place(part))) { (part) } } @else { (part) }
+/// An open point of the specification, such as 9.5, and our choice.
+fn open_point(number: &str) -> Option<(&'static str, &'static str)> {
+    let row = |line: &'static str| line.strip_prefix("| ")?.strip_prefix(number)?.strip_prefix(" | ");
+    let row = specification::SPECIFICATION.lines().filter(|_| number.starts_with("9.")).find_map(row)?;
+    row.trim_end_matches('|').trim().split_once(" | ")
+}
+
+/// Parts of a text: words, and whether they are a number that it cites.
+fn parts(text: &str) -> Vec<(&str, bool)> {
+    let mut parts: Vec<(&str, bool)> = Vec::new();
+    for (part, is_section) in specification::cited(text) {
+        let mut rest = part;
+        let cites = !is_section && parts.last().is_some_and(|(before, _)| before.ends_with(' '));
+        while cites {
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            let number = rest[..end].trim_end_matches('.');
+            if open_point(number).is_none() {
+                break;
             }
-            "]"
+            parts.push((number, true));
+            rest = &rest[number.len()..];
+            match rest.strip_prefix(", ") {
+                Some(more) if more.starts_with(|c: char| c.is_ascii_digit()) => {
+                    parts.push((", ", false));
+                    rest = more;
+                }
+                _ => break,
+            }
+        }
+        if !rest.is_empty() {
+            parts.push((rest, is_section));
         }
     }
+    parts
+}
+
+/// A text in which numbers that it cites are links.
+pub fn linked(text: &str) -> Markup {
+    html! {
+        @for (part, is_number) in parts(text) {
+            @if is_number { a href=(format!("#{}", place(part))) { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// The same of a text in which backticks enclose code.
+pub fn linked_prose(text: &str) -> Markup {
+    prose_with(text, linked)
+}
+
+/// A citation; numbers of sections are links.
+pub fn citation(citation: &str) -> Markup {
+    html! { span.rule { "[" (linked(citation)) "]" } }
 }
 
 /// Sections that citations name, each once, in their order in the specification; `None` if there are none.
 pub fn cited<'a>(citations: impl Iterator<Item = &'a str>) -> Option<Markup> {
     let mut numbers: Vec<&str> = Vec::new();
-    for (part, _) in citations.flat_map(specification::cited).filter(|(_, is_number)| *is_number) {
+    for (part, _) in citations.flat_map(parts).filter(|(_, is_number)| *is_number) {
         if !numbers.contains(&part) {
             numbers.push(part);
         }
     }
-    let place_in_text = |number: &&str| {
-        let own = specification::section(number);
-        specification::sections().position(|section| Some(section) == own)
-    };
-    numbers.sort_by_key(place_in_text);
+    // Sections and open points are numbered in their order.
+    numbers
+        .sort_by_key(|number| number.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>());
     (!numbers.is_empty()).then(|| {
         html! {
-            p.lead { "From " (specification::PLACE) "; " code { "segue explain 2.1" } " prints one." }
+            p.lead {
+                "From " (specification::PLACE) "; " code { "segue explain 2.1" } " prints one. Papers have numbers there: "
+                code { "segue explain 000" } " names one."
+            }
             ul.cited {
                 @for number in numbers {
                     @if let Some(section) = specification::section(number) {
                         li id=(place(number)) {
-                            details { summary { (section.heading) } pre tabindex="0" { (section.body) } }
+                            details { summary { (prose(section.heading)) } pre tabindex="0" { (section.body) } }
+                        }
+                    } @else if let Some((point, choice)) = open_point(number) {
+                        li id=(place(number)) {
+                            details { summary { (number) ". " (prose(point)) } p { "Choice: " (prose(choice)) } }
                         }
                     }
                 }
@@ -73,5 +122,26 @@ mod tests {
         assert!(list.find("rule-1\"") < list.find("rule-2.4\""), "in the order of the text");
         assert!(list.contains("retransmit snd_una") && list.len() < MOST);
         assert!(cited(["bench.md"].into_iter()).is_none());
+    }
+
+    /// They are rows of a table, not sections. A number that none has stays text.
+    #[test]
+    fn open_points_are_cited_too() {
+        let text =
+            "No kind is named (segue explain 9.36, 9.37). See segue explain 2.1, 9.5; segue explain 9.99.";
+        assert_eq!(parts(text).iter().map(|part| part.0).collect::<String>(), text);
+        let numbers: Vec<&str> = parts(text).into_iter().filter(|part| part.1).map(|part| part.0).collect();
+        assert_eq!(numbers, ["9.36", "9.37", "2.1", "9.5"]);
+        let list = cited([text].into_iter()).expect("four are cited").into_string();
+        assert!(list.contains("<li id=\"rule-9.5\">") && list.contains("keep current rto until"), "{list}");
+        let places = ["2.1", "9.5", "9.36"].map(|number| list.find(&format!("rule-{number}\"")));
+        assert!(places.is_sorted() && places[0].is_some(), "{places:?}");
+        let summaries = list.split("<summary>").skip(1).filter_map(|rest| rest.split("</summary>").next());
+        let summaries: Vec<&str> = summaries.collect();
+        assert!(
+            summaries.len() == 4 && summaries.iter().all(|summary| !summary.contains('`')),
+            "{summaries:?}"
+        );
+        assert!(summaries[0].contains("<code>in_rto</code>"), "{summaries:?}");
     }
 }

@@ -347,32 +347,6 @@ fn with_names(text: &str) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn papers_have_names_and_rules_are_links() {
-        let page = |text| prose(text).into_string();
-        assert_eq!(
-            page("(paper 000 Sec. 3.5: 0.005 of `a1`)"),
-            "(daniel-kojo-2009-multiflow Sec. 3.5: 0.005 of <code>a1</code>)"
-        );
-        assert_eq!(page("001 Sec. 5.2"), "daniel-kojo-2008-crosslayer Sec. 5.2");
-        assert_eq!(page("see segue explain 9.5."), "see segue explain <a href=\"#rule-9.5\">9.5</a>.");
-        // None of the ledger's texts has a number left.
-        for paper in papers().expect("the ledger") {
-            let texts =
-                paper.claims.iter().flat_map(|claim| claim.ambiguous.iter().chain([&claim.statement]));
-            for text in texts.map(|text| with_names(text)) {
-                let number =
-                    (0..=4).map(|number| format!("aper 00{number}")).find(|word| text.contains(word));
-                assert_eq!(number, None, "{text}");
-            }
-        }
-    }
-}
-
 /// A claim; several figures may show it, and the first has its id.
 fn claim(judged: &Judged, first: bool) -> Markup {
     html! {
@@ -406,5 +380,31 @@ fn class(verdict: Verdict) -> &'static str {
         Verdict::BeyondTheBound => "beyond",
         Verdict::RefutedByNs2 => "refuted",
         Verdict::CannotBeJudged => "unjudged",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn papers_have_names_and_rules_are_links() {
+        let page = |text| prose(text).into_string();
+        assert_eq!(
+            page("(paper 000 Sec. 3.5: 0.005 of `a1`)"),
+            "(daniel-kojo-2009-multiflow Sec. 3.5: 0.005 of <code>a1</code>)"
+        );
+        assert_eq!(page("001 Sec. 5.2"), "daniel-kojo-2008-crosslayer Sec. 5.2");
+        assert_eq!(page("see segue explain 9.5."), "see segue explain <a href=\"#rule-9.5\">9.5</a>.");
+        // None of the ledger's texts has a number left.
+        for paper in papers().expect("the ledger") {
+            let texts =
+                paper.claims.iter().flat_map(|claim| claim.ambiguous.iter().chain([&claim.statement]));
+            for text in texts.map(|text| with_names(text)) {
+                let number =
+                    (0..=4).map(|number| format!("aper 00{number}")).find(|word| text.contains(word));
+                assert_eq!(number, None, "{text}");
+            }
+        }
     }
 }

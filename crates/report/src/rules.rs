@@ -23,18 +23,20 @@ fn open_point(number: &str) -> Option<(&'static str, &'static str)> {
     row.trim_end_matches('|').trim().split_once(" | ")
 }
 
+/// The number that a text begins with, such as `9.5`; empty if it does not.
+fn leading_number(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    text[..end].trim_end_matches('.')
+}
+
 /// Parts of a text: words, and whether they are a number that it cites.
 fn parts(text: &str) -> Vec<(&str, bool)> {
     let mut parts: Vec<(&str, bool)> = Vec::new();
     for (part, is_section) in specification::cited(text) {
         let mut rest = part;
         let cites = !is_section && parts.last().is_some_and(|(before, _)| before.ends_with(' '));
-        while cites {
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-            let number = rest[..end].trim_end_matches('.');
-            if open_point(number).is_none() {
-                break;
-            }
+        while cites && open_point(leading_number(rest)).is_some() {
+            let number = leading_number(rest);
             parts.push((number, true));
             rest = &rest[number.len()..];
             match rest.strip_prefix(", ") {

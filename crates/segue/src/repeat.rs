@@ -80,7 +80,8 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         let difference = Difference::new(&then, &now);
         // The order of rows, and fields that no program knows, are no measures.
         if !difference.identical() {
-            print(&diff::render(&difference, names, Some("program"), false, screen))?;
+            let unlike = if origin.program == program { "" } else { "program" };
+            print(&diff::render(&difference, names, Some(unlike), false, screen))?;
         }
     }
     Err(Failure::Ours(format!(

@@ -61,7 +61,7 @@ fn overview(text: &mut String, width: usize) {
 
 /// Settings that concern every scheme, less those of stacks that do not have them.
 fn common_settings(width: usize, has: impl Fn(&str) -> bool) -> Table {
-    let mut settings = plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (segue explain 9.17)"], width);
+    let mut settings = plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (segue explain NUMBER)"], width);
     for s in STACK_SETTINGS.iter().filter(|setting| has(setting.name)) {
         settings.add_row([s.name, s.values, s.meaning]);
     }
@@ -125,7 +125,7 @@ fn describe_scheme(text: &mut String, name: &str, width: usize) -> Result<(), Fa
         text.push_str(&wrapped("  ", &format!("stack {}; source: {}", entry.stack, entry.source), width));
         text.push('\n');
     }
-    let mut table = plain_table(&["SETTING", "DEFAULT", "WHAT IT DECIDES (segue explain 2.4)"], width);
+    let mut table = plain_table(&["SETTING", "DEFAULT", "WHAT IT DECIDES (segue explain NUMBER)"], width);
     for setting in Scheme::settings_of(name) {
         // A setting that a page defines has no section.
         let decides = match setting.section {

@@ -280,10 +280,10 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         && plan.notice_error.is_none()
         && plan.address == Address::Keep
         && plan.schemes.iter().any(|scheme| announces(&scheme.name));
-    // A user who names no stack may not know that there are several.
+    // A user who names no stack may not know that there are several. The heading tells if schemes have different ones.
     let of_2008 = plan.request.stack.is_none()
         && plan.request.cc.is_none()
-        && plan.schemes.iter().any(|scheme| scheme.stack.name == NS2_SACK1.name);
+        && plan.schemes.iter().all(|scheme| scheme.stack.name == NS2_SACK1.name);
     let more =
         columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));
     let about = format!(
@@ -326,8 +326,9 @@ mod tests {
     #[test]
     fn columns_that_do_not_fit_a_terminal_stand_below() {
         let widths = [8, 6, 6, 40, 6];
-        assert_eq!(blocks(&widths, None), [0..4]);
-        assert_eq!(blocks(&widths, Some(74)), [0..4]);
+        let one = std::slice::from_ref(&(0..4));
+        assert_eq!(blocks(&widths, None), one);
+        assert_eq!(blocks(&widths, Some(74)), one);
         assert_eq!(blocks(&widths, Some(73)), [0..3, 3..4]);
         assert_eq!(blocks(&widths, Some(24)), [0..2, 2..3, 3..4], "a bar alone may be wider");
     }

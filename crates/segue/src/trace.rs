@@ -106,12 +106,17 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         || [&args.json, &args.pcap, &args.qlog, &args.xplot, &args.flent].iter().any(|to| to.is_some());
     let moment = moment(args);
     // Its last part is the writing of files.
-    let progress = progress::of(screen, plan.schemes.len() as u64 + 1, "parts of the trace");
-    let begun = Cell::new(false);
-    let begins = || progress.inc(begun.replace(true).into());
+    let runs = plan.schemes.len() as u64;
+    let progress = progress::of(screen, runs + 1, "parts of the trace");
+    // A run is done when the next one begins; a stack may have one more, that of regular TCP.
+    let begun = Cell::new(0);
+    let begins = || {
+        progress.inc((1..runs).contains(&begun.get()).into());
+        begun.set(begun.get() + 1);
+    };
     let since = if whole { 0 } else { moment.at.saturating_sub(NEEDED_BEFORE) };
     let traces = explain_at_most(&plan, moment, since, usize::MAX, &begins);
-    begins();
+    progress.inc(runs - begun.get().clamp(1, runs) + 1);
 
     #[cfg(feature = "report")]
     {
@@ -142,7 +147,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     outputs::write(json, || {
         traces.iter().map(|told| trace_lines(told, provenance.as_ref())).collect::<Result<String, _>>()
     })?;
-    begins();
+    progress.inc(1);
     drop(progress);
     let folders = [&args.pcap, &args.qlog, &args.xplot, &args.flent].into_iter().zip(counts);
     outputs::tell_written(screen, [&args.json, &args.report], folders);

@@ -12,9 +12,15 @@ pub fn warnings<'a>(
     several_stacks: bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
+    let stacks: Vec<&str> = stacks.into_iter().collect();
     if several_stacks {
-        // The mark of a transfer is what regular TCP of the same stack had sent.
-        warnings.push("each stack has its own mark and bound".to_string());
+        let mut each: Vec<&str> = Vec::new();
+        stacks.iter().filter(|stack| !each.contains(stack)).for_each(|stack| each.push(stack));
+        // The target of a transfer is above what regular TCP of the same stack had sent.
+        warnings.push(format!(
+            "schemes on different TCPs ({}), each with its own target and bound: --stack puts all on one",
+            each.join(", ")
+        ));
     }
     let hops = experiment.fixed_hops();
     if hops.wired != WIRED_RATE {

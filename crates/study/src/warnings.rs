@@ -14,8 +14,8 @@ pub fn warnings<'a>(
     let mut warnings = Vec::new();
     let stacks: Vec<&str> = stacks.into_iter().collect();
     if several_stacks {
-        let mut each: Vec<&str> = Vec::new();
-        stacks.iter().filter(|stack| !each.contains(stack)).for_each(|stack| each.push(stack));
+        let mut each = stacks.clone();
+        each.dedup();
         // The target of a transfer is above what regular TCP of the same stack had sent.
         warnings.push(format!(
             "schemes on different TCPs ({}), each with its own target and bound: --stack puts all on one",

@@ -95,6 +95,8 @@ def library_in(folder):
 
 
 def main():
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("fill", "show", "same"):
+        raise SystemExit(__doc__)
     command, path = sys.argv[1:3]
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f))

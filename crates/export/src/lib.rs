@@ -24,7 +24,7 @@ pub use document::{Document, DocumentError, read_document};
 pub use drive::{FlatDriveRow, drive_csv, drive_json, drive_notes};
 pub use flent::flent;
 pub use live::{lab_drive_json, live_csv, live_json};
-pub use origin::{DirectionRecord, LinkRecord, Origin, Provenance, digest};
+pub use origin::{DirectionRecord, LinkRecord, Origin, Provenance, digest, digest_of};
 pub use qlog::qlog;
 pub use question::{Drives, Handoffs, Lab, Question, QuestionError};
 pub use segue_output::{Draft, Output, OutputError, folder_of, in_words, try_folder};

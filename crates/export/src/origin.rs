@@ -260,7 +260,16 @@ pub fn digest(path: &Path) -> io::Result<String> {
         let read = piece.len();
         file.consume(read);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(hash))
+}
+
+/// The same of what was read already.
+pub fn digest_of(bytes: &[u8]) -> String {
+    hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn seconds(time: Nanos) -> f64 {

@@ -182,8 +182,7 @@ impl Handoffs {
         })
     }
 
-    /// The command line that asks it, unless it needs several: one pair of links, also both ways, and times that one
-    /// range holds.
+    /// The command line that asks it, unless it needs several: it has one pair of links, also both ways.
     pub fn command(&self) -> Option<String> {
         let mut words = self.words("compare")?;
         words.extend(["--seeds".into(), self.seeds.to_string()]);
@@ -202,7 +201,7 @@ impl Handoffs {
             [[a, b], [c, d]] if (a, b) == (d, c) => true,
             _ => return None,
         };
-        let [at] = &self.at[..] else { return None };
+        let at = self.at.join(",");
         if !self.folder.is_empty() {
             return None;
         }
@@ -224,7 +223,7 @@ impl Handoffs {
         }
         option("flows", words(self.flows.iter().map(ToString::to_string).collect()));
         option("schemes", words(self.schemes.clone()));
-        option("at", at.clone());
+        option("at", at);
         option("packets", self.packets.to_string());
         option("definition", self.definition.to_string());
         option("notice", self.notice.to_string());

@@ -96,11 +96,12 @@ impl Source {
 fn kind_of_result(text: &str) -> Option<&'static str> {
     let first = text.trim_start();
     let page = first.get(..9).is_some_and(|begin| begin.eq_ignore_ascii_case("<!doctype"));
-    let table = first.lines().next().is_some_and(|line| line.split(',').any(|column| column == "scheme"));
+    let head = first.lines().find(|line| !line.starts_with('#'));
+    let table = head.is_some_and(|line| line.split(',').any(|column| column == "scheme"));
     match () {
         () if first.starts_with('{') => Some("JSON"),
         () if page => Some("a page"),
-        () if first.starts_with("# program:") || table => Some("CSV"),
+        () if table => Some("CSV"),
         () => None,
     }
 }

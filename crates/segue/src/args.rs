@@ -240,15 +240,17 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
         _ => Err("expected KEY=VALUE".into()),
     }
 }
-/// `--neighbours 3 cubic 30s` as one value, as if it had stood in quotes: no link has the name of a congestion control.
-pub fn with_neighbours_joined(words: Vec<OsString>) -> Vec<OsString> {
+
+/// `--neighbours 3 cubic 30s` as one value, as if it had stood in quotes, unless a link of the user's `is_named` so.
+pub fn with_neighbours_joined(words: Vec<OsString>, is_named: impl Fn(&str) -> bool) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
     // Words of the value so far: 0 elsewhere.
     let mut have = 0;
     for word in words {
         let text = word.to_str().unwrap_or_default();
         let belongs = match have {
-            2 => CcName::named(text).is_some(),
+            2 => CcName::named(&text.to_lowercase()).is_some() && !is_named(text),
             3 => !text.starts_with('-') && quantity::time(text).is_some(),
             _ => false,
         };
@@ -261,7 +263,8 @@ pub fn with_neighbours_joined(words: Vec<OsString>) -> Vec<OsString> {
             None => {
                 have = match have {
                     _ if text == "--neighbours" => 1,
-                    1 if text.bytes().all(|byte| byte.is_ascii_digit()) => 2,
+                    1 if is_number(text) => 2,
+                    _ if text.strip_prefix("--neighbours=").is_some_and(is_number) => 2,
                     _ => 0,
                 };
                 joined.push(word);
@@ -283,11 +286,16 @@ mod tests {
             ("--neighbours 3 wlan cubic", "--neighbours|3|wlan|cubic"),
             ("--neighbours 3 cubic --at 30s", "--neighbours|3 cubic|--at|30s"),
             ("--flows 3 cubic", "--flows|3|cubic"),
+            ("--neighbours 3 CUBIC wlan", "--neighbours|3 CUBIC|wlan"),
+            ("--neighbours=3 bbr wlan", "--neighbours=3 bbr|wlan"),
+            ("--neighbours 3 reno wlan", "--neighbours|3|reno|wlan"),
             ("--neighbours", "--neighbours"),
         ] {
             let words = words.split(' ').map(OsString::from).collect();
-            let joined: Vec<String> =
-                with_neighbours_joined(words).into_iter().map(|word| word.into_string().unwrap()).collect();
+            let joined: Vec<String> = with_neighbours_joined(words, |name| name == "reno")
+                .into_iter()
+                .map(|word| word.into_string().unwrap())
+                .collect();
             assert_eq!(joined.join("|"), expected);
         }
     }

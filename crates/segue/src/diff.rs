@@ -4,13 +4,12 @@ use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use segue_export::{Document, Origin, Output, Provenance, difference_json, digest};
+use segue_export::{Document, Origin, Output, Provenance, difference_json, digest_of, read_document};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// `segue diff`.
 #[derive(Debug, Args)]
@@ -38,13 +37,15 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
     {
         return Err(Failure::User("--json names one of the two results; expected another file".into()));
     }
+    // Read once: a pipe has nothing to read again.
     let mut files = BTreeMap::new();
-    for path in [&args.a, &args.b].into_iter().filter(|path| *path != "-") {
-        // The reading below tells what is wrong with a file.
-        files.extend(digest(Path::new(path)).ok().map(|digest| (path.clone(), digest)));
-    }
-    let [of_a, of_b] = [&args.a, &args.b].map(|name| Document::read(name).map_err(Failure::user));
-    let (of_a, of_b) = (of_a?, of_b?);
+    let mut read = |path: &String| -> Result<Document, Failure> {
+        let name = if path == "-" { "standard input" } else { path };
+        let bytes = read_document(path).map_err(Failure::user)?;
+        files.insert(name.to_string(), digest_of(&bytes));
+        Document::parse(&bytes, name).map_err(Failure::user)
+    };
+    let (of_a, of_b) = (read(&args.a)?, read(&args.b)?);
     let unlike = unlike(of_a.origin.as_ref(), of_b.origin.as_ref());
     let (a, b) = (of_a.rows, of_b.rows);
     let difference = Difference::new(&a, &b);

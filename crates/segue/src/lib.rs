@@ -204,6 +204,9 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
 ///
 /// The exit status is 0, 2 after a mistake of the user and 1 after one of ours, each told in one line on standard error.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let words = args::with_neighbours_joined(words.into_iter().collect());
+    let is_own = |name: &str| {
+        own_links().is_ok_and(|links| links.own().iter().any(|(own, _)| own.eq_ignore_ascii_case(name)))
+    };
+    let words = args::with_neighbours_joined(words.into_iter().collect(), is_own);
     segue_console::exit_status("segue", run(&words))
 }

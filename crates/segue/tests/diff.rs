@@ -219,6 +219,25 @@ fn the_same_question_with_another_answer_is_listed_however_small() {
     assert!(in_one_line(&text).contains("something that rows do not hold: --at"), "{text}");
 }
 
+/// A pipe can be read once only.
+#[test]
+fn results_may_come_through_pipes() {
+    let results = Results::new();
+    let a = results.compare("a.json", &["--schemes", "sack"]);
+    let diff =
+        format!("exec '{}' diff /dev/fd/3 - --json - 3<&0 <'{}'", env!("CARGO_BIN_EXE_segue"), a.display());
+    let output = Command::new("sh")
+        .args(["-c", &format!("cat '{}' | {{ {diff}; }}", a.display())])
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["identical"], true);
+    let files = document["origin"]["files"].as_object().expect("digests");
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["/dev/fd/3", "standard input"]);
+    assert_eq!(files["/dev/fd/3"], files["standard input"]);
+}
+
 /// Rows do not have their handoff times, but origins do.
 #[test]
 fn other_handoff_times_are_named() {

@@ -17,9 +17,10 @@ pub fn warnings<'a>(
         let mut each = stacks.clone();
         each.dedup();
         // The target of a transfer is above what regular TCP of the same stack had sent.
+        // A story has one of them alone.
+        let which = if each.len() > 1 { format!(" ({})", each.join(", ")) } else { String::new() };
         warnings.push(format!(
-            "schemes on different TCPs ({}), each with its own target and bound: --stack puts all on one",
-            each.join(", ")
+            "schemes on different TCPs{which}, each with its own target and bound: --stack puts all on one"
         ));
     }
     let hops = experiment.fixed_hops();

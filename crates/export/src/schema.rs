@@ -105,13 +105,7 @@ fn difference() -> Value {
         ("pairs", list(pair)),
         ("only_in_a", list(comparison::row())),
         ("only_in_b", list(comparison::row())),
-        (
-            "origin",
-            with(
-                command(),
-                [("files", named(text("SHA-256."), "Digests of the two results, by their paths."))],
-            ),
-        ),
+        ("origin", with_files("Digests of the two results, by their paths.")),
     ])
 }
 
@@ -121,6 +115,11 @@ fn command() -> Value {
         ("program", text("Version of Segue, with the commit where it is known.")),
         ("command", text("The command line that asks the same.")),
     ])
+}
+
+/// The same with digests of what was read.
+fn with_files(about: &str) -> Value {
+    with(command(), [("files", named(text("SHA-256."), about))])
 }
 
 /// An object that has all of these fields, and no other.

@@ -35,6 +35,13 @@ pub fn papers() -> Result<Vec<Paper>, LedgerError> {
     FILES.iter().map(read).collect()
 }
 
+/// File name and text of this paper's ledger: its links, handoff times, seeds and settings.
+pub fn file_of(id: &str) -> Option<(&'static str, &'static str)> {
+    FILES.into_iter().find(|(name, _)| {
+        name.strip_prefix("papers/").and_then(|name| name.strip_suffix(".toml")) == Some(id)
+    })
+}
+
 /// All that verdicts depend on beside the program: part of the key of cached results.
 pub fn text() -> String {
     FILES.iter().map(|(_, text)| *text).collect()

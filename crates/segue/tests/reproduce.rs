@@ -352,6 +352,8 @@ fn verdicts(cache: &Path, papers: &[&str]) -> usize {
     assert!(first.status.success(), "{}", text(&first.stderr));
     let document: Value = serde_json::from_slice(&first.stdout).expect("JSON");
     assert_eq!((&document["version"], &document["points"]), (&Value::from(1), &Value::from(1)));
+    let ledgers = document["origin"]["files"].as_object().expect("digests");
+    assert_eq!(ledgers.len(), if papers.is_empty() { 5 } else { papers.len() });
     let claims = document["claims"].as_array().expect("claims");
     let mut counts = std::collections::BTreeMap::new();
     for claim in claims {

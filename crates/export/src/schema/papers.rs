@@ -1,6 +1,6 @@
 //! Schemas of what is computed about papers, and of a row of a sweep.
 
-use super::{boolean, command, count, list, may_be_null, named, number, object, text, words_of};
+use super::{boolean, command, count, list, may_be_null, named, number, object, text, with_files, words_of};
 use segue_study::measure::{EACH, EachKind};
 use segue_world::{Definition, KindWord, NoticeWord};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(super) fn reproduce() -> Value {
         ("points", count("Handoff times of each bar.")),
         ("claims", list(claim)),
         ("summary", named(count("Claims."), "Number of claims by verdict.")),
-        ("origin", command()),
+        ("origin", with_files("Digests of the papers' ledgers.")),
     ])
 }
 

@@ -1,6 +1,7 @@
 //! Judged claims as JSON (docs/papers/reproduction.md).
 
-use segue_export::Origin;
+use segue_export::{Origin, digest_of};
+use segue_reproduce::papers::file_of;
 use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,8 +65,19 @@ impl<'a> From<&'a Beside<'a>> for BesideRow<'a> {
     }
 }
 
-/// `{"version":1,"points":N,"claims":[{"id",..,"verdict",..}],"summary":{..}}`, one claim a line.
-pub fn claims_json(judged: &[Judged], points: usize, origin: &Origin) -> Result<String, serde_json::Error> {
+/// `{"version":1,"points":N,"claims":[{"id",..,"verdict",..}],"summary":{..}}`, one claim a line. The origin has the
+/// digests of the ledgers of `papers`.
+pub fn claims_json<'a>(
+    judged: &[Judged],
+    points: usize,
+    papers: impl IntoIterator<Item = &'a str>,
+    origin: &Origin,
+) -> Result<String, serde_json::Error> {
+    let files = papers.into_iter().filter_map(file_of);
+    let files: BTreeMap<&str, String> =
+        files.map(|(name, text)| (name, digest_of(text.as_bytes()))).collect();
+    let mut origin = origin.json();
+    origin["files"] = serde_json::to_value(files)?;
     let mut summary: BTreeMap<&'static str, usize> = Verdict::ALL.map(|verdict| (verdict.words(), 0)).into();
     for claim in judged {
         let word = claim.settled().map_or(NO_VERDICT_YET, Verdict::words);
@@ -77,6 +89,6 @@ pub fn claims_json(judged: &[Judged], points: usize, origin: &Origin) -> Result<
     Ok(format!(
         "{{\"version\":1,\"points\":{points},\"claims\":[\n{}\n],\"summary\":{summary},\n\"origin\":{}}}\n",
         rows.join(",\n"),
-        origin.json()
+        origin
     ))
 }

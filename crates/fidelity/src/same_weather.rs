@@ -2,13 +2,13 @@
 //! that our links drew. So handoffs can be compared one by one, and chance parts no medians.
 
 use crate::Error;
-use crate::measure::{quartiles, record, seconds};
+use crate::measure::quartiles;
 use crate::table::Table;
 use crate::weather::{self, FIRST_SEED, TENTHS, Weather};
-use rayon::prelude::*;
+use segue_world::Experiment;
 use segue_world::access::LinkSeed;
-use segue_world::{Experiment, SECOND, WarmRun};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 
 /// Seeds of each line.
@@ -53,22 +53,14 @@ impl Outcome {
 impl SameWeather {
     /// Simulates the same handoffs.
     pub fn outcome(&self) -> Result<Outcome, Error> {
-        let of_seed = |seed: u64| -> Result<Vec<f64>, Error> {
-            let mut warm = WarmRun::new(experiment(&self.line, seed)?);
-            TENTHS
-                .iter()
-                .map(|&tenths| Ok(seconds(record(&mut warm, tenths * (SECOND / 10))?.after_highest)))
-                .collect()
-        };
-        let ours: Vec<Vec<f64>> = seeds().into_par_iter().map(of_seed).collect::<Result<_, _>>()?;
-        let ours = ours.concat();
+        let ours = weather::times(seeds(), |seed| experiment(&self.line, seed))?;
         let alike = |(ours, ns2): &(&f64, &f64)| ours == ns2 || (*ours - *ns2).abs() <= ALIKE;
         let alike = ours.iter().zip(&self.ns2).filter(alike).count() as f64 / self.ns2.len() as f64;
         Ok(Outcome { ours: quartiles(ours).median, ns2: quartiles(self.ns2.clone()).median, alike })
     }
 }
 
-fn seeds() -> std::ops::Range<u64> {
+fn seeds() -> Range<u64> {
     FIRST_SEED..FIRST_SEED + SEEDS
 }
 

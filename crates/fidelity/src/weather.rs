@@ -8,6 +8,7 @@ use crate::table::{Row, Table};
 use rayon::prelude::*;
 use segue_world::{AccessLink, Experiment, Nanos, SECOND, WarmRun};
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 /// First seed of both programs, and handoff times of each run, in tenths of a second.
@@ -80,14 +81,8 @@ impl Weather {
 
     /// Quartiles of A in ours, s.
     pub fn ours(&self) -> Result<Quartiles, Error> {
-        let of_seed = |seed: u64| -> Result<Vec<f64>, Error> {
-            let mut warm = WarmRun::new(self.experiment(seed)?);
-            let at = TENTHS.into_iter().map(|tenths: u64| -> Nanos { tenths * (SECOND / 10) });
-            at.map(|at| Ok(seconds(record(&mut warm, at)?.after_highest))).collect()
-        };
         let seeds = FIRST_SEED..FIRST_SEED + self.seeds as u64;
-        let times: Vec<Vec<f64>> = seeds.into_par_iter().map(of_seed).collect::<Result<_, _>>()?;
-        Ok(quartiles(times.concat()))
+        Ok(quartiles(times(seeds, |seed| self.experiment(seed))?))
     }
 
     /// How far a median of ours is from ns-2's.
@@ -119,6 +114,20 @@ impl fmt::Display for Weather {
             disconnection_ms.map_or("mbb".to_string(), |ms| format!("bbm {} s", f64::from(ms) / 1000.0));
         f.pad(&format!("{old} -> {new}, {kind}, {flows}"))
     }
+}
+
+/// A of each handoff of these seeds, s, in the order of seeds and times.
+pub(crate) fn times(
+    seeds: Range<u64>,
+    experiment: impl Fn(u64) -> Result<Experiment, Error> + Sync,
+) -> Result<Vec<f64>, Error> {
+    let of_seed = |seed: u64| -> Result<Vec<f64>, Error> {
+        let mut warm = WarmRun::new(experiment(seed)?);
+        let at = TENTHS.into_iter().map(|tenths: u64| -> Nanos { tenths * (SECOND / 10) });
+        at.map(|at| Ok(seconds(record(&mut warm, at)?.after_highest))).collect()
+    };
+    let times: Vec<Vec<f64>> = seeds.into_par_iter().map(of_seed).collect::<Result<_, _>>()?;
+    Ok(times.concat())
 }
 
 /// The lines that ns-2 has run.

@@ -98,10 +98,6 @@ fn kind_of_result(text: &str) -> Option<&'static str> {
     let page = first.get(..9).is_some_and(|begin| begin.eq_ignore_ascii_case("<!doctype"));
     let head = first.lines().find(|line| !line.starts_with('#'));
     let table = head.is_some_and(|line| line.split(',').any(|column| column == "scheme"));
-    match () {
-        () if first.starts_with('{') => Some("JSON"),
-        () if page => Some("a page"),
-        () if table => Some("CSV"),
-        () => None,
-    }
+    let kinds = [(first.starts_with('{'), "JSON"), (page, "a page"), (table, "CSV")];
+    kinds.into_iter().find_map(|(is_it, kind)| is_it.then_some(kind))
 }

@@ -2,28 +2,15 @@
 
 use crate::chart::quartiles;
 use crate::distribution::{distribution, distribution_csv};
-use crate::handoff::{
-    Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, link_time_csv,
-    sentence_case,
-};
+use crate::handoff::{bar_of_row, link_time, link_time_caption, link_time_csv, sentence_case};
 use crate::pictures::{Budget, Picture};
+use crate::shown::{self, Shown};
 use crate::{Origin, asked, headline_of, looks, page, rules, traffic};
 use maud::{Markup, PreEscaped, html};
-use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot, Look};
-use segue_export::{Handoffs, comparison_csv};
-use segue_study::bench_words::{EVERY, HANDOFFS};
-use segue_study::explain::{Chosen, Moment, explain_around, reference, typical};
-use segue_study::measure::{self, Column, Measure, seconds};
-use segue_study::{Comparison, GroupResult, Plan, Presentation, Request, Row};
-use segue_world::Experiment;
-use std::path::Path;
-
-/// Groups whose other handoffs are drawn beside the median one.
-const GROUPS_WITH_CHOICE: usize = 4;
-
-/// Handoffs that are drawn at all: many more than fit into a page, and few enough for the memory.
-const MOST_DRAWN: usize = 60;
+use segue_export::comparison_csv;
+use segue_study::measure::{self, Column, Measure};
+use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
 
 /// The page; `comparison` must have kept its single handoffs.
 pub fn comparison_page(
@@ -37,7 +24,7 @@ pub fn comparison_page(
     let (tables, more) = tables(plan, comparison);
     let head = html! {
         h1 { (title) }
-        p.lead { (points(plan)) " handoff" @if points(plan) != 1 { "s" } " per scheme, simulated packet by packet." }
+        p.lead { (count(plan)) " per scheme, simulated packet by packet." }
         (asked::asked(plan, origin))
     }
     .into_string();
@@ -55,9 +42,9 @@ pub fn comparison_page(
     let mut charts = charts(comparison, presentation);
     let distributions = comparison.groups.iter().enumerate().map(|(index, group)| distribution(index, group));
     charts.splice(1..1, distributions);
-    let (handoffs, shown) = handoffs(plan, comparison, &charts, &budget);
+    let (handoffs, shown) = shown::handoffs(plan, comparison, &charts, &budget);
     let drawn = handoffs.iter().flat_map(|group| &group.handoffs);
-    let cited = rules::cited(drawn.flat_map(|(_, drawn)| drawn.cited()));
+    let cited = rules::cited(drawn.flat_map(|(_, drawn, _)| drawn.cited()));
     let picture = |index: usize| {
         html! {
             @if let (Some((picture, caption)), Some(Some(narrow))) = (charts.get(index), shown.get(index)) {
@@ -117,25 +104,6 @@ fn numbers(comparison: &Comparison, origin: &Origin) -> Markup {
     page::again(Some(numbers), &origin.command)
 }
 
-/// The command that tells one handoff of a plan, unless its words cannot.
-fn trace_command(plan: &Plan, moment: Moment, experiment: &Experiment) -> Option<String> {
-    let mut request = Request {
-        pairs: vec![(experiment.old.clone(), experiment.new.clone())],
-        kinds: vec![experiment.kind],
-        flows: vec![experiment.flows],
-        at: vec![moment.at],
-        seed: moment.seed,
-        seeds: 1,
-        ..plan.request.clone()
-    };
-    // Only the first handoff of a run is told.
-    request.settings.retain(|(key, _)| ![HANDOFFS, EVERY].contains(&key.as_str()));
-    let mut question = Handoffs::of(&request, Path::new(""));
-    // Paths are those of the command that made the page.
-    question.folder.clear();
-    question.trace_command()
-}
-
 /// Links to the parts of the page; `tables` of the blocks have one.
 fn contents(comparison: &Comparison, tables: usize, handoffs: &[Shown], rules: bool) -> Markup {
     let mut parts = vec![("result".to_string(), "Result".to_string())];
@@ -144,7 +112,9 @@ fn contents(comparison: &Comparison, tables: usize, handoffs: &[Shown], rules: b
     parts.push(("distributions".into(), "Distribution of the transfer times".into()));
     parts.push(("new-links".into(), "Time of the new link".into()));
     let drawn = handoffs.iter().enumerate().filter(|(_, group)| group.has_been_drawn());
-    parts.extend(drawn.map(|(index, group)| (one(index), format!("One handoff: {}", group.headline))));
+    parts.extend(
+        drawn.map(|(index, group)| (shown::place(index), format!("One handoff: {}", group.headline))),
+    );
     parts.extend(rules.then(|| (rules::PLACE.to_string(), rules::HEADING.to_string())));
     page::contents(&parts)
 }
@@ -152,11 +122,6 @@ fn contents(comparison: &Comparison, tables: usize, handoffs: &[Shown], rules: b
 /// The place of a block's table.
 fn block(index: usize) -> String {
     format!("block-{index}")
-}
-
-/// The place of a block's handoff.
-fn one(index: usize) -> String {
-    format!("one-handoff-{index}")
 }
 
 /// The result alone, for a page with a frame of its own. It has the table with the words of the command line, the chart
@@ -172,7 +137,7 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
     html! {
         @for group in &comparison.groups { (table(plan, group, None, Words::CommandLine)) }
         p.lead {
-            (points(plan)) " handoff" @if points(plan) != 1 { "s" } " a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
+            (count(plan)) " a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
              (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
              percentile. Per handoff: RTO, timeouts; spur, spurious timeouts; FR, fast retransmits; drops in queues; \
              rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
@@ -237,8 +202,10 @@ fn links(plan: &Plan) -> String {
     }
 }
 
-fn points(plan: &Plan) -> u64 {
-    plan.request.at.len() as u64 * plan.request.seeds
+/// Handoffs in each row, as words.
+fn count(plan: &Plan) -> String {
+    let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
+    format!("{handoffs} handoff{}", if handoffs == 1 { "" } else { "s" })
 }
 
 // ------------------------------------------------------------------------------------- the table
@@ -373,189 +340,10 @@ fn picture(comparison: &Comparison, presentation: &Presentation) -> Picture {
     })
 }
 
-// ---------------------------------------------------------------------------------- the handoffs
-
-/// The handoffs of one group that are shown.
-struct Shown {
-    headline: String,
-    handoffs: Vec<(Chosen, Drawn)>,
-    /// Their commands.
-    commands: Vec<Option<String>>,
-    /// Those for which there was no room.
-    left_out: Vec<Chosen>,
-}
-
-/// The shown single handoffs, and which charts, with their narrow form or without. Room goes to wide charts and the
-/// median handoffs of all groups first, then to narrow charts and pictures, then to other handoffs.
-fn handoffs(
-    plan: &Plan,
-    comparison: &Comparison,
-    charts: &[(Picture, String)],
-    budget: &Budget,
-) -> (Vec<Shown>, Vec<Option<bool>>) {
-    let wide = |(picture, caption): &(Picture, String)| {
-        budget.takes(picture.bytes().0 + caption.len() + 200).then_some(false)
-    };
-    let mut narrow: Vec<Option<bool>> = charts.iter().map(wide).collect();
-    let choices: Vec<(usize, Chosen)> = comparison
-        .groups
-        .iter()
-        .enumerate()
-        .flat_map(|(index, group)| {
-            let most = if comparison.groups.len() <= GROUPS_WITH_CHOICE { usize::MAX } else { 1 };
-            typical(plan, index, group).into_iter().take(most).map(move |chosen| (index, chosen))
-        })
-        .take(MOST_DRAWN)
-        .collect();
-    let (mut drawn, commands): (Vec<Drawn>, Vec<Option<String>>) = choices
-        .par_iter()
-        .enumerate()
-        .map(|(number, (_, chosen))| {
-            let traces = explain_around(plan, chosen.moment);
-            let experiment = traces.first().map(|told| &told.trace.experiment);
-            let command = experiment.and_then(|experiment| trace_command(plan, chosen.moment, experiment));
-            (Drawn::new(&traces, &format!("handoff-{number}")), command)
-        })
-        .unzip();
-    budget.must_take(commands.iter().flatten().map(|command| command.len() + 100).sum());
-    let mut fits = vec![false; drawn.len()];
-    let (mut medians, mut others) = (Vec::new(), Vec::new());
-    for ((drawn, (_, chosen)), fits) in drawn.iter_mut().zip(&choices).zip(&mut fits) {
-        if chosen.why == "median" { medians.push((drawn, fits)) } else { others.push((drawn, fits)) }
-    }
-    let (mut medians, told): (Vec<&mut Drawn>, Vec<&mut bool>) = medians.into_iter().unzip();
-    for (told, fits) in told.into_iter().zip(furnish_alike(&mut medians, budget)) {
-        *told = fits;
-    }
-    for (narrow, (picture, _)) in narrow.iter_mut().zip(charts) {
-        let (wide, both) = picture.bytes();
-        *narrow = narrow.map(|_| budget.takes(both - wide));
-    }
-    furnish_narrow(&mut medians, budget);
-    for (drawn, fits) in &mut others {
-        **fits = drawn.furnish(budget);
-    }
-    let mut others: Vec<&mut Drawn> = others.into_iter().map(|(drawn, _)| drawn).collect();
-    furnish_narrow(&mut others, budget);
-
-    let mut shown: Vec<Shown> = comparison
-        .groups
-        .iter()
-        .map(|group| Shown {
-            headline: headline_of(group),
-            handoffs: Vec::new(),
-            commands: Vec::new(),
-            left_out: Vec::new(),
-        })
-        .collect();
-    for ((((group, chosen), drawn), command), fits) in choices.into_iter().zip(drawn).zip(commands).zip(fits)
-    {
-        let shown = &mut shown[group];
-        if fits {
-            shown.handoffs.push((chosen, drawn));
-            shown.commands.push(command);
-        } else {
-            shown.left_out.push(chosen);
-        }
-    }
-    (shown, narrow)
-}
-
-impl Shown {
-    /// Whether it was drawn, room or not; of many blocks only the first are.
-    fn has_been_drawn(&self) -> bool {
-        !self.handoffs.is_empty() || !self.left_out.is_empty()
-    }
-
-    fn markup(&self, plan: &Plan, index: usize) -> Markup {
-        let reference = reference(plan);
-        let name = |chosen: &Chosen| {
-            let seed = match plan.request.seeds {
-                1 => String::new(),
-                _ => format!(", seed {}", chosen.moment.seed),
-            };
-            format!("{} (T = {} s{seed})", chosen.why, seconds(chosen.moment.at))
-        };
-        let place = format!("handoff-of-{index}");
-        let told = |number: usize, drawn: &Drawn| {
-            let command = self.commands.get(number).and_then(Option::as_deref);
-            html! {
-                @if let Some(command) = command { (page::again(None, command)) }
-                (drawn.markup())
-            }
-        };
-        html! {
-            h2 id=(one(index)) { "One handoff: " (self.headline) }
-            @if self.handoffs.len() > 1 {
-                div.choice {
-                    label for=(format!("choice-{index}")) { "Handoff by the transfer time of " (reference) ":" }
-                    select id=(format!("choice-{index}")) data-shows=(place) autocomplete="off" {
-                        @for (number, (chosen, ..)) in self.handoffs.iter().enumerate() {
-                            option value=(format!("{place}-{number}")) { (name(chosen)) }
-                        }
-                    }
-                }
-            } @else if let Some((chosen, ..)) = self.handoffs.first() {
-                p.lead { "Handoff by the transfer time of " (reference) ": " (name(chosen)) "." }
-            }
-            @if let Some(chosen) = self.left_out.first() {
-                p.lead {
-                    @if self.handoffs.is_empty() {
-                        "Handoff by the transfer time of " (reference) ": " (name(chosen))
-                        " would make this page too large; segue trace shows it."
-                    } @else {
-                        "Other handoffs would make this page too large; segue trace shows any."
-                    }
-                }
-            }
-            @if let Some((_, drawn)) = self.handoffs.first() {
-                div id=(place) { (told(0, drawn)) }
-            }
-            @for (number, (_, drawn)) in self.handoffs.iter().enumerate().skip(1) {
-                template id=(format!("{place}-{number}")) { (told(number, drawn)) }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use segue_world::{AccessLink, Definition, Kind, NoticeMode, SECOND};
-
-    fn plan(settings: &[(&str, &str)]) -> Plan {
-        let link = |text: &str| AccessLink::parse(text).expect("a link");
-        let request = Request {
-            pairs: vec![(link("6400kbit/9ms"), link("400kbit/150ms"))],
-            kinds: vec![Kind::Mbb],
-            flows: vec![1],
-            schemes: vec!["sack".into(), "etcp-v1".into()],
-            at: vec![5 * SECOND, 6 * SECOND],
-            packets: 20,
-            definition: Definition::AfterHighest,
-            notice: NoticeMode::Instant,
-            stack: None,
-            cc: None,
-            settings: settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
-            seed: 7,
-            seeds: 1,
-        };
-        request.plan().expect("a plan")
-    }
-
-    /// The first of several handoffs of a run is told.
-    #[test]
-    fn a_handoff_has_the_command_that_tells_it() {
-        let moment = Moment { group: 0, seed: 7, at: 5 * SECOND };
-        for settings in [&[][..], &[("handoffs", "2"), ("every", "30s")]] {
-            let plan = plan(settings);
-            let traces = explain_around(&plan, moment);
-            let command = trace_command(&plan, moment, &traces[0].trace.experiment);
-            let expected = "segue trace 6400kbit/9ms 400kbit/150ms --kind mbb --flows 1 --schemes sack,etcp-v1 --at 5s \
-                            --packets 20 --definition after-highest --notice instant --seed 7";
-            assert_eq!(command.as_deref(), Some(expected));
-        }
-    }
+    use crate::tests::plan;
 
     #[test]
     fn each_chart_has_its_numbers_and_its_command() {

@@ -6,7 +6,7 @@
 //! * `page` is the frame around the content.
 //! * [`graphs`] turns traces into pictures, `beside` into pictures of all schemes. [`pictures`] puts pictures into a
 //!   page and keeps it small.
-//! * `handoff` explains one handoff, `asked` repeats the question, `rules` has what stories cite.
+//! * `handoff` explains one handoff, `shown` those of a comparison, `asked` repeats the question, `rules` has what stories cite.
 //! * `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables by class.
 //! * [`looks`] gives each scheme its colour.
 
@@ -24,6 +24,7 @@ pub mod looks;
 mod page;
 pub mod pictures;
 pub mod rules;
+mod shown;
 mod traffic;
 
 pub use chart::quartiles;
@@ -46,4 +47,31 @@ fn headline_of(group: &segue_study::GroupResult) -> String {
 
 fn with_arrow(headline: &str) -> String {
     headline.replacen(" -> ", " \u{2192} ", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_study::{Plan, Request};
+    use segue_world::{AccessLink, Definition, Kind, NoticeMode, SECOND};
+
+    /// Two handoffs with two schemes.
+    pub fn plan(settings: &[(&str, &str)]) -> Plan {
+        let link = |text: &str| AccessLink::parse(text).expect("a link");
+        let request = Request {
+            pairs: vec![(link("6400kbit/9ms"), link("400kbit/150ms"))],
+            kinds: vec![Kind::Mbb],
+            flows: vec![1],
+            schemes: vec!["sack".into(), "etcp-v1".into()],
+            at: vec![5 * SECOND, 6 * SECOND],
+            packets: 20,
+            definition: Definition::AfterHighest,
+            notice: NoticeMode::Instant,
+            stack: None,
+            cc: None,
+            settings: settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+            seed: 7,
+            seeds: 1,
+        };
+        request.plan().expect("a plan")
+    }
 }

@@ -16,48 +16,10 @@ fn place(number: &str) -> String {
     format!("rule-{number}")
 }
 
-/// An open point of the specification, such as 9.5, and our choice.
-fn open_point(number: &str) -> Option<(&'static str, &'static str)> {
-    let row = |line: &'static str| line.strip_prefix("| ")?.strip_prefix(number)?.strip_prefix(" | ");
-    let row = specification::SPECIFICATION.lines().filter(|_| number.starts_with("9.")).find_map(row)?;
-    row.trim_end_matches('|').trim().split_once(" | ")
-}
-
-/// The number that a text begins with, such as `9.5`; empty if it does not.
-fn leading_number(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    text[..end].trim_end_matches('.')
-}
-
-/// Parts of a text: words, and whether they are a number that it cites.
-fn parts(text: &str) -> Vec<(&str, bool)> {
-    let mut parts: Vec<(&str, bool)> = Vec::new();
-    for (part, is_section) in specification::cited(text) {
-        let mut rest = part;
-        let cites = !is_section && parts.last().is_some_and(|(before, _)| before.ends_with(' '));
-        while cites && open_point(leading_number(rest)).is_some() {
-            let number = leading_number(rest);
-            parts.push((number, true));
-            rest = &rest[number.len()..];
-            match rest.strip_prefix(", ") {
-                Some(more) if more.starts_with(|c: char| c.is_ascii_digit()) => {
-                    parts.push((", ", false));
-                    rest = more;
-                }
-                _ => break,
-            }
-        }
-        if !rest.is_empty() {
-            parts.push((rest, is_section));
-        }
-    }
-    parts
-}
-
 /// A text in which numbers that it cites are links.
 pub fn linked(text: &str) -> Markup {
     html! {
-        @for (part, is_number) in parts(text) {
+        @for (part, is_number) in specification::cited(text) {
             @if is_number { a href=(format!("#{}", place(part))) { (part) } } @else { (part) }
         }
     }
@@ -76,7 +38,7 @@ pub fn citation(citation: &str) -> Markup {
 /// Sections that citations name, each once, in their order in the specification; `None` if there are none.
 pub fn cited<'a>(citations: impl Iterator<Item = &'a str>) -> Option<Markup> {
     let mut numbers: Vec<&str> = Vec::new();
-    for (part, _) in citations.flat_map(parts).filter(|(_, is_number)| *is_number) {
+    for (part, _) in citations.flat_map(specification::cited).filter(|(_, is_number)| *is_number) {
         if !numbers.contains(&part) {
             numbers.push(part);
         }
@@ -96,7 +58,7 @@ pub fn cited<'a>(citations: impl Iterator<Item = &'a str>) -> Option<Markup> {
                         li id=(place(number)) {
                             details { summary { (prose(section.heading)) } pre tabindex="0" { (section.body) } }
                         }
-                    } @else if let Some((point, choice)) = open_point(number) {
+                    } @else if let Some((point, choice)) = specification::open_point(number) {
                         li id=(place(number)) {
                             details { summary { (number) ". " (prose(point)) } p { "Choice: " (prose(choice)) } }
                         }
@@ -126,14 +88,11 @@ mod tests {
         assert!(cited(["bench.md"].into_iter()).is_none());
     }
 
-    /// They are rows of a table, not sections. A number that none has stays text.
+    /// They are rows of a table, not sections.
     #[test]
     fn open_points_are_cited_too() {
         let text =
             "No kind is named (segue explain 9.36, 9.37). See segue explain 2.1, 9.5; segue explain 9.99.";
-        assert_eq!(parts(text).iter().map(|part| part.0).collect::<String>(), text);
-        let numbers: Vec<&str> = parts(text).into_iter().filter(|part| part.1).map(|part| part.0).collect();
-        assert_eq!(numbers, ["9.36", "9.37", "2.1", "9.5"]);
         let list = cited([text].into_iter()).expect("four are cited").into_string();
         assert!(list.contains("<li id=\"rule-9.5\">") && list.contains("keep current rto until"), "{list}");
         let places = ["2.1", "9.5", "9.36"].map(|number| list.find(&format!("rule-{number}\"")));

@@ -11,7 +11,7 @@ use segue_export::{Origin, Provenance, file_name, flent, qlog, trace_lines, xplo
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::bench_words::TRAFFIC;
-use segue_study::explain::{Moment, NEEDED_BEFORE, explain_at_most, several_stacks};
+use segue_study::explain::{Moment, explain_at_most, several_stacks};
 use segue_study::times::time;
 use segue_study::{Plan, Request};
 use segue_world::{Nanos, SimulatedKind};
@@ -114,7 +114,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         progress.inc((1..runs).contains(&begun.get()).into());
         begun.set(begun.get() + 1);
     };
-    let since = if whole { 0 } else { moment.at.saturating_sub(NEEDED_BEFORE) };
+    let since = if whole { 0 } else { moment.told_since() };
     let traces = explain_at_most(&plan, moment, since, usize::MAX, &begins);
     progress.inc(runs - begun.get().clamp(1, runs) + 1);
 

@@ -46,7 +46,14 @@ impl SchemeTrace {
 }
 
 /// Time before the handoff that a story or a page needs, ns.
-pub const NEEDED_BEFORE: Nanos = SECOND;
+const NEEDED_BEFORE: Nanos = SECOND;
+
+impl Moment {
+    /// Since when a story or a page tells.
+    pub fn told_since(&self) -> Nanos {
+        self.at.saturating_sub(NEEDED_BEFORE)
+    }
+}
 
 /// Traces of one handoff with every scheme of the plan, in the plan's order; every event from the first SYN on.
 pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
@@ -55,7 +62,7 @@ pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
 
 /// The same without what happened long before the handoff, which stories and pages do not tell.
 pub fn explain_around(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
-    explain_since(plan, moment, moment.at.saturating_sub(NEEDED_BEFORE))
+    explain_since(plan, moment, moment.told_since())
 }
 
 /// The same without what happened before `since`.

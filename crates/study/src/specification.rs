@@ -35,8 +35,15 @@ pub fn section(number: &str) -> Option<Section> {
     sections().find(|section| is_it(section.heading))
 }
 
-/// Parts of a citation such as `A3: segue explain 2.4, A4: segue explain 2.5`: text, and whether it is the number of a
-/// section.
+/// An open point of the papers, such as 9.5, and our choice: a row of section 9.
+pub fn open_point(number: &str) -> Option<(&'static str, &'static str)> {
+    let row = |line: &'static str| line.strip_prefix("| ")?.strip_prefix(number)?.strip_prefix(" | ");
+    let row = SPECIFICATION.lines().filter(|_| number.starts_with("9.")).find_map(row)?;
+    row.trim_end_matches(" |").split_once(" | ")
+}
+
+/// Parts of a citation such as `A3: segue explain 2.4, A4: segue explain 9.5`: text, and whether it is the number of a
+/// section or an open point.
 pub fn cited(citation: &str) -> Vec<(&str, bool)> {
     let mut parts = Vec::new();
     let mut rest = citation;
@@ -48,7 +55,7 @@ pub fn cited(citation: &str) -> Vec<(&str, bool)> {
         loop {
             let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
             let number = rest[..end].trim_end_matches('.');
-            if section(number).is_none() {
+            if section(number).is_none() && open_point(number).is_none() {
                 break;
             }
             parts.push((number, true));
@@ -91,7 +98,12 @@ mod tests {
         assert_eq!(numbers("A3: segue explain 2.4, A4: segue explain 2.5"), ["2.4", "2.5"]);
         assert_eq!(numbers("first sample: segue explain 2.1, 2.5"), ["2.1", "2.5"]);
         assert_eq!(numbers("RFC 6298, 5.4 to 5.6; segue explain 1"), ["1"]);
+        assert_eq!(
+            numbers("No kind is named (segue explain 9.36, 9.37). See segue explain 2.1, 9.5;"),
+            ["9.36", "9.37", "2.1", "9.5"]
+        );
         assert_eq!(numbers("bench.md"), [""; 0]);
+        assert_eq!(numbers("segue explain 9.99"), [""; 0], "there is no such row");
         assert_eq!(numbers("segue explain 99.9"), [""; 0], "there is no such section");
     }
 }

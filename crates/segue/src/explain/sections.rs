@@ -3,7 +3,7 @@
 use super::markdown::{flowing, hanging};
 use crate::layout::wrapped;
 use crate::screen::Screen;
-use segue_study::specification::{PLACE, SPECIFICATION, Section, section, sections};
+use segue_study::specification::{PLACE, SPECIFICATION, Section, open_point, section, sections};
 
 /// A mark of the specification, which says where a statement comes from: `[T]`.
 pub(super) fn mark(name: &str, screen: &Screen) -> Option<String> {
@@ -26,7 +26,7 @@ pub(super) fn numbered(name: &str, screen: &Screen) -> Option<String> {
     // Stories cite several at once: `2.1, 2.5`.
     let told: Option<Vec<String>> = number
         .split(',')
-        .map(|number| open_point(number.trim(), screen).or_else(|| section_text(number.trim(), screen)))
+        .map(|number| open_point_text(number.trim(), screen).or_else(|| section_text(number.trim(), screen)))
         .collect();
     told.map(|told| told.join("\n"))
 }
@@ -62,12 +62,8 @@ fn list_item(begin: &str) -> Option<String> {
 }
 
 /// A row of section 9: what the papers leave open, and the choice.
-fn open_point(number: &str, screen: &Screen) -> Option<String> {
-    if !number.starts_with("9.") {
-        return None;
-    }
-    let row = SPECIFICATION.lines().find_map(|line| line.strip_prefix(&format!("| {number} | ")))?;
-    let (point, choice) = row.trim_end_matches(" |").split_once(" | ")?;
+fn open_point_text(number: &str, screen: &Screen) -> Option<String> {
+    let (point, choice) = open_point(number)?;
     Some(
         hanging(&format!("Open point {number}: "), point, 2, screen.width)
             + &hanging("  Choice: ", choice, 4, screen.width)

@@ -52,6 +52,8 @@ impl Verdict {
 /// A claim, judged.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
+    /// The paper that states it.
+    pub paper: &'a Paper,
     /// The claim.
     pub claim: &'a Claim,
     /// Its verdict.
@@ -116,8 +118,15 @@ pub fn beside<'a>(
 
 /// Judges a claim on our runs, or first on ns-2's where it is about regular TCP alone.
 pub fn verdict<'a>(paper: &'a Paper, claim: &'a Claim, ours: &dyn Source, ns2: &dyn Source) -> Judged<'a> {
-    let done =
-        |verdict, measured, why| Judged { claim, verdict, measured, why, few: false, beside: Vec::new() };
+    let done = |verdict, measured, why| Judged {
+        paper,
+        claim,
+        verdict,
+        measured,
+        why,
+        few: false,
+        beside: Vec::new(),
+    };
     if let Some(why) = &claim.cannot {
         return done(Verdict::CannotBeJudged, String::new(), why.clone());
     }

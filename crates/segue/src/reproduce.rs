@@ -97,9 +97,7 @@ pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(),
         Box::new(move |done| progress.inc(done))
     };
     let judged = judge(&papers, args, origin, &begin)?;
-    let chosen = choose(&papers, args)?;
-    let ledgers = chosen.iter().map(|choice| choice.paper.id.as_str());
-    outputs::write(json, || claims_json(&judged, args.points.into(), ledgers, origin))?;
+    outputs::write(json, || claims_json(&judged, args.points.into(), origin))?;
     if !on_stdout {
         print(&summary(&judged, (!args.check).then_some(out.as_str()), args.points, screen.width))?;
     }

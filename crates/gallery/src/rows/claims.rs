@@ -4,7 +4,7 @@ use segue_export::{Origin, digest_of};
 use segue_reproduce::papers::file_of;
 use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In the summary: claims that rest on too few handoff times or seeds.
 const NO_VERDICT_YET: &str = "no verdict yet";
@@ -66,14 +66,10 @@ impl<'a> From<&'a Beside<'a>> for BesideRow<'a> {
 }
 
 /// `{"version":1,"points":N,"claims":[{"id",..,"verdict",..}],"summary":{..}}`, one claim a line. The origin has the
-/// digests of the ledgers of `papers`.
-pub fn claims_json<'a>(
-    judged: &[Judged],
-    points: usize,
-    papers: impl IntoIterator<Item = &'a str>,
-    origin: &Origin,
-) -> Result<String, serde_json::Error> {
-    let files = papers.into_iter().filter_map(file_of);
+/// digests of the papers' ledgers.
+pub fn claims_json(judged: &[Judged], points: usize, origin: &Origin) -> Result<String, serde_json::Error> {
+    let ids: BTreeSet<&str> = judged.iter().map(|judged| judged.paper.id.as_str()).collect();
+    let files = ids.into_iter().filter_map(file_of);
     let files: BTreeMap<&str, String> =
         files.map(|(name, text)| (name, digest_of(text.as_bytes()))).collect();
     let mut origin = origin.json();

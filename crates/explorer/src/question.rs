@@ -195,7 +195,7 @@ impl Words {
             let link = traces.link(text).map_err(|problem| Refusal::bad(format!("{key}: {problem}")))?;
             return limited(key, link);
         }
-        let link = AccessLink::parse_in(text, Path::new(""), traces.own()).map_err(|error| {
+        let link = AccessLink::parse_forgiving(text, Path::new(""), traces.own()).map_err(|error| {
             Refusal::bad(match error {
                 // Without the measured links, of which the message of all commands tells.
                 LinkError::Unknown { presets, hint, .. } => format!(

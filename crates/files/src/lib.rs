@@ -3,6 +3,7 @@
 //! ([`links`]). A file that is wrong is refused with line and column (`place`).
 
 pub mod drive;
+mod forgiven;
 pub mod kind;
 pub mod lab;
 pub mod links;

@@ -1,5 +1,6 @@
 //! Where in a file something is wrong, and what, in one line.
 
+use crate::forgiven::forgiven;
 use segue_words::text;
 use segue_world::AccessLink;
 use segue_world::access::LinkNames;
@@ -56,12 +57,12 @@ impl Source {
         let text = text::read(Path::new(path), LARGEST_MIB);
         let text =
             text.map_err(|problem| FileError::Unreadable { path: path.to_string(), problem, expected })?;
-        Ok(Self { path: path.to_string(), text, expected, names: LinkNames::default() })
+        Ok(Self { path: path.to_string(), text: forgiven(text), expected, names: LinkNames::default() })
     }
 
     /// Text that was read elsewhere.
     pub(crate) fn of(path: &str, text: &str, expected: &'static str) -> Self {
-        Self { path: path.into(), text: text.into(), expected, names: LinkNames::default() }
+        Self { path: path.into(), text: forgiven(text.into()), expected, names: LinkNames::default() }
     }
 
     /// The same file where links have these names, too.
@@ -72,7 +73,7 @@ impl Source {
     /// A link of the file. The paths of its traces start from the file's folder.
     pub(crate) fn link(&self, text: &Spanned<String>) -> Result<AccessLink, FileError> {
         let folder = Path::new(&self.path).parent().unwrap_or(Path::new(""));
-        AccessLink::parse_in(text.get_ref(), folder, &self.names)
+        AccessLink::parse_forgiving(text.get_ref(), folder, &self.names)
             .map_err(|error| self.at(text.span(), error.to_string()))
     }
 

@@ -215,7 +215,7 @@ impl Exhibit<'_> {
         readings.chain(notes).chain(claims).chain(benches.map(|other| other.bench.why.clone())).collect()
     }
 
-    /// How many claims hold on other benches, beside those that hold on this one; or how to ask.
+    /// How many claims hold on other benches, beside those that hold on this one.
     fn benches(&self) -> Markup {
         let holds = |verdict: Verdict| verdict == Verdict::Holds;
         let benches = self.claims.first().map_or(0, |judged| judged.beside.len());
@@ -251,13 +251,6 @@ impl Exhibit<'_> {
                         }
                     }
                 } }
-            } @else if !self.paper.sensitivity.is_empty() {
-                p.lead {
-                    code.command { "segue reproduce " (self.paper.id) " --sensitivity" }
-                    " also judges every claim on other benches: "
-                    (self.paper.sensitivity.iter().map(|bench| bench.name.as_str()).collect::<Vec<_>>().join(", "))
-                    "."
-                }
             }
         }
     }

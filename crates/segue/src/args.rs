@@ -8,7 +8,7 @@ use segue_study::request::PACKETS;
 use segue_study::times::time;
 use segue_tcp::linux::cc::CcName;
 use segue_words::quantity;
-use segue_words::{Choice, did_you_mean};
+use segue_words::{Choice, did_you_mean, forgiven};
 use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, Nanos, NoticeWord, SoftWord};
 use std::convert::Infallible;
@@ -46,11 +46,6 @@ impl<T: Choice + Send + Sync> TypedValueParser for Forgiving<T> {
             |choice: &T| PossibleValue::new(choice.word()).help(choice.meaning().trim_end_matches('.'));
         Some(Box::new(T::ALL.iter().map(help)))
     }
-}
-
-/// A word of ours as it is meant: in lower case, without blanks around it and its parts.
-pub(crate) fn forgiven(word: &str) -> String {
-    word.to_lowercase().split(',').map(str::trim).collect::<Vec<_>>().join(",")
 }
 
 /// Reads a word of ours.

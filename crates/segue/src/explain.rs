@@ -13,7 +13,6 @@ mod sections;
 #[cfg(test)]
 mod tests;
 
-use crate::args::forgiven;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
@@ -28,7 +27,7 @@ use segue_handoff::Scheme;
 use segue_study::bench_words::BENCH_WORDS;
 use segue_study::measure::{Column, MEASURES, OPTIONAL};
 use segue_tcp::profile::{STACK_SETTINGS, stack_names};
-use segue_words::did_you_mean;
+use segue_words::{did_you_mean, forgiven};
 use segue_world::access::{LinkNames, PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
 

@@ -1,6 +1,6 @@
 //! `segue reproduce`.
 
-use crate::args::{forgiven, key_value};
+use crate::args::key_value;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
@@ -21,6 +21,7 @@ use segue_reproduce::settings::{BENCH, scheme_of};
 use segue_reproduce::verdict::{Judged, Verdict, beside, verdict};
 use segue_study::bench;
 use segue_tcp::profile::{INET_RENO, STACK_SETTINGS, stacks};
+use segue_words::forgiven;
 use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
 
@@ -48,7 +49,8 @@ pub struct ReproduceArgs {
     /// Try another reading of a paper: a setting of a scheme or stack; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
-    /// Judge the claims also on other benches that the paper may have used (papers/ lists them)
+    /// With --check, judge the claims also on other benches that the paper may have used (papers/ lists them), as the
+    /// gallery does
     #[arg(long)]
     pub sensitivity: bool,
     /// Run everything again, and keep nothing for the next time
@@ -174,7 +176,7 @@ pub fn judge<'a>(
         .zip(&results)
         .map(|(choice, results)| choice.judge(results, &ns2, args.points.into()))
         .collect();
-    if args.sensitivity {
+    if args.sensitivity || !args.check {
         for (choice, judged) in chosen.iter().zip(&mut judged) {
             choice.judge_beside(judged, args, cache.as_ref(), begin)?;
         }
@@ -322,11 +324,13 @@ impl<'a> Choice<'a> {
         cache: Option<&Cache>,
         begin: &(dyn Fn(u64, &str) -> Done + Sync),
     ) -> Result<(), Failure> {
-        for bench in &self.paper.sensitivity {
+        let benches = &self.paper.sensitivity;
+        for (index, bench) in benches.iter().enumerate() {
             let paper = self.paper.on(bench);
             let mut needs = Needs::default();
             judged.iter().for_each(|judged| needs.add_claim(&paper, judged.claim));
-            let done = begin(needs.runs(&paper, args.points.into()), "simulated handoffs");
+            let of = format!("simulated handoffs on other bench {} of {}", index + 1, benches.len());
+            let done = begin(needs.runs(&paper, args.points.into()), &of);
             let run = || run_needs(&paper, &needs, args.points.into(), cache, &done).map_err(Failure::ours);
             let results = outputs::with_threads(args.threads, run)??;
             for judged in &mut *judged {
@@ -382,8 +386,7 @@ fn write_files(
     let points = Some(args.points).filter(|points| *points != ALL_POINTS);
     let points = points.map(|points| format!(" --points {points}"));
     let set = args.set.iter().map(|(key, value)| format!(" --set {key}={value}"));
-    let sensitivity = args.sensitivity.then(|| " --sensitivity".to_string());
-    let options = points.into_iter().chain(set).chain(sensitivity).collect();
+    let options = points.into_iter().chain(set).collect();
     let making = Making { points: args.points.into(), options, origin };
     let mut pages = gallery_pages(exhibits, buffers, &making).into_iter();
     pages.try_for_each(|(name, page)| write(name, page))

@@ -1,50 +1,16 @@
 //! From words to what the bench is asked for.
 
 use crate::Failure;
-use crate::args::{BenchArgs, forgiven};
+use crate::args::BenchArgs;
 use segue_study::Request;
 use segue_study::bench_words::{ADDRESS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
 use segue_world::access::LinkNames;
 use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 use std::path::Path;
 
-/// Reads a link. Case and blanks are forgiven, but not those of a path.
+/// Reads a link.
 pub(crate) fn link(word: &str, names: &LinkNames) -> Result<AccessLink, Failure> {
-    let parse = |text: &str| AccessLink::parse_in(text, Path::new(""), names);
-    parse(word)
-        .or_else(|as_written| match meant_trace(word) {
-            // A fault of the file counts more than a blank.
-            Some(trace) => parse(&trace),
-            None => parse(&meant_link(word, names)).map_err(|_| as_written),
-        })
-        .map_err(Failure::user)
-}
-
-/// A link that is no trace, with the name of a preset or of an own link as it is kept.
-fn meant_link(word: &str, names: &LinkNames) -> String {
-    let meant = forgiven(word);
-    let (name, words) = meant.split_at(meant.find(',').unwrap_or(meant.len()));
-    match names.own().iter().find(|(own, _)| own.to_lowercase() == name) {
-        Some((own, _)) => format!("{own}{words}"),
-        None => meant,
-    }
-}
-
-/// A trace: its words in lower case, its paths as they are.
-fn meant_trace(word: &str) -> Option<String> {
-    const TRACE: &str = "trace:";
-    let word = word.trim();
-    let rest = word.get(TRACE.len()..).filter(|_| word[..TRACE.len()].eq_ignore_ascii_case(TRACE))?;
-    let mut parts = rest.split(',').map(str::trim);
-    let path = parts.next().unwrap_or_default();
-    Some(parts.fold(format!("{TRACE}{path}"), |link, part| {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let key = key.trim().to_lowercase();
-        match key.as_str() {
-            "up" | "delay-trace" => format!("{link},{key}={}", value.trim()),
-            _ => format!("{link},{}", part.to_lowercase()),
-        }
-    }))
+    AccessLink::parse_forgiving(word, Path::new(""), names).map_err(Failure::user)
 }
 
 impl BenchArgs {
@@ -111,24 +77,5 @@ impl BenchArgs {
             seed: self.seed,
             seeds: 1,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_of_a_trace_keep_their_case() {
-        for (word, meant) in [
-            ("TRACE:Lte.down", Some("trace:Lte.down")),
-            (" Trace: Lte.down , UP= Lte.up, START=3s", Some("trace:Lte.down,up=Lte.up,start=3s")),
-            ("trace:a,Delay-Trace=B,LOSS=1%", Some("trace:a,delay-trace=B,loss=1%")),
-            ("WLAN", None),
-            ("trä", None),
-        ] {
-            assert_eq!(meant_trace(word).as_deref(), meant, "{word}");
-        }
-        assert_eq!(meant_link("WLAN, Loss=GE(0.5%, 30%)", &LinkNames::default()), "wlan,loss=ge(0.5%,30%)");
     }
 }

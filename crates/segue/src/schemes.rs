@@ -1,6 +1,5 @@
 //! `segue schemes`: names, stacks, settings, sources, link presets.
 
-use crate::args::forgiven;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
@@ -11,7 +10,7 @@ use segue_handoff::Scheme;
 use segue_study::bench_words::BENCH_WORDS;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stack_names, stacks};
-use segue_words::did_you_mean;
+use segue_words::{did_you_mean, forgiven};
 use segue_world::access::PRESETS;
 use segue_world::router_settings::ROUTER_SETTINGS;
 

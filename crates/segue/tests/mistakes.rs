@@ -182,3 +182,18 @@ fn bad_traces_name_file_and_line() {
         assert!(message.contains(part) && message.contains(name), "{message}");
     }
 }
+
+/// A table in Parquet is no text, but what it is can be told.
+#[test]
+fn a_result_in_parquet_is_recognised() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("rows.parquet").display().to_string();
+    std::fs::write(&file, b"PAR1\x15\xff").expect("written");
+    let out = folder.path().join("new.parquet").display().to_string();
+    for command in [&["run", &file][..], &["sweep", &file, "--out", &out]] {
+        let output = segue(command);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("this is Parquet, perhaps a result; expected a s"), "{message}");
+    }
+}

@@ -82,7 +82,7 @@ fn verdicts_on_other_benches_stand_beside() {
     let folder = tempfile::tempdir().expect("a folder");
     let (out, json) = (folder.path().join("out"), folder.path().join("claims.json"));
     let place = |path: &std::path::Path| path.to_str().expect("UTF-8").to_string();
-    let words = ["daniel-kojo-2009-multiflow", "fig6", "--points", "8", "--sensitivity", "--out"];
+    let words = ["daniel-kojo-2009-multiflow", "fig6", "--points", "8", "--out"];
     let words = words.map(String::from).into_iter().chain([place(&out), "--json".into(), place(&json)]);
     let words: Vec<String> = words.collect();
     let output = segue(folder.path(), &words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -106,7 +106,7 @@ fn verdicts_on_other_benches_stand_beside() {
     assert_eq!((&losses["verdict"], &losses["beside"][2]["verdict"]), (&"differs".into(), &"holds".into()));
     let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
     assert!(page.contains("Other benches") && page.contains("on another bench, 50 packets: "));
-    assert!(page.contains("fig6 --points 8 --sensitivity<"));
+    assert!(page.contains("fig6 --points 8<"));
 }
 
 /// Few handoffs give no verdicts, and the last words say so; badges, too. A model's claims need no handoff.

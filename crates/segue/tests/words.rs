@@ -39,6 +39,33 @@ fn case_and_blanks_are_forgiven() {
     }
 }
 
+/// A file has the words of the command line, in any case as well.
+#[test]
+fn files_are_forgiven_as_well() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("A.down"), "1\n2\n3\n").expect("written");
+    let file = folder.path().join("file.toml").display().to_string();
+    let rows = |text: &str| {
+        std::fs::write(&file, text).expect("written");
+        let output = segue(&["run", &file, "--json", "-"]);
+        assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        document["rows"].clone()
+    };
+    let plain = rows(
+        "old = 'wlan'\nnew = '2mbit/10ms,queue=50p'\nkind = 'bbm'\nschemes = ['sack', 'etcp-v1']\nat = '2s'\n\
+         stack = 'ns2-sack1'\nnotice_error = 'rate=2x,late=1ms'\n[settings]\ntime-stamps = 'on'\n",
+    );
+    let meant = rows(
+        "old = 'WLAN'\nnew = '2Mbit/10ms, Queue=50p'\nkind = 'BBM'\nschemes = ['SACK', \"Etcp-V1\"]\nat = '2s'\n\
+         stack = 'NS2-Sack1'\nnotice_error = 'rate=2x, Late=1ms'\n[settings]\ntime-stamps = 'On'\n",
+    );
+    assert_eq!(plain, meant);
+    let traces = ["trace:A.down", "TRACE:A.down, Start=0s"]
+        .map(|old| rows(&format!("old = '{old}'\nnew = 'wlan'\nat = '2s'\n"))[0]["transfer_s"].clone());
+    assert_eq!(traces[0], traces[1]);
+}
+
 #[test]
 fn names_are_forgiven_their_case() {
     for (plain, meant) in [

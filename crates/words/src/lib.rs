@@ -11,6 +11,11 @@ pub use choice::Choice;
 #[doc(hidden)]
 pub use serde; // for `choices!`
 
+/// A word, or several with commas, as it was meant: its case and blanks are forgiven.
+pub fn forgiven(word: &str) -> String {
+    word.to_lowercase().split(',').map(str::trim).collect::<Vec<_>>().join(",")
+}
+
 /// The valid word that was probably meant. A wrong guess is worse than none, so that there is one only if
 /// * the words are equal but for upper and lower case, or
 /// * one letter in three was changed, left out, added or swapped with the next, up to three, or

@@ -5,6 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+/// The beginning of a table in Parquet.
+const PARQUET: &[u8] = b"PAR1";
+
 /// Reads a file of UTF-8, of at most `largest` MiB.
 ///
 /// # Errors
@@ -14,6 +17,9 @@ pub fn read(path: &Path, largest: u64) -> Result<String, String> {
     File::open(path)
         .and_then(|file| file.take((largest << 20) + 1).read_to_end(&mut bytes))
         .map_err(|error| in_words(&error))?;
+    if bytes.starts_with(PARQUET) {
+        return Err("this is Parquet, perhaps a result".into());
+    }
     if bytes.len() as u64 > largest << 20 {
         return Err(format!("more than {largest} MiB"));
     }

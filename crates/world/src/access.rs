@@ -2,6 +2,7 @@
 
 mod error;
 mod features;
+mod forgiven;
 mod measured;
 mod opportunities;
 mod presets;

@@ -25,7 +25,8 @@ pub(super) fn reproduce() -> Value {
         ("why", text("Why it differs, as far as that is known.")),
     ]);
     claim["properties"]["beside"] = list(beside);
-    claim["properties"]["beside"]["description"] = json!("The same on other benches, with --sensitivity.");
+    claim["properties"]["beside"]["description"] =
+        json!("The same on other benches; with --check only if --sensitivity is given, too.");
     object([
         ("version", json!({ "const": 1 })),
         ("points", count("Handoff times of each bar.")),

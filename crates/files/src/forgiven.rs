@@ -1,0 +1,96 @@
+//! Words of files are forgiven their case and blanks after commas, as on the command line. Links have their own rule
+//! ([`segue_world::AccessLink::parse_forgiving`]), for they may name files.
+
+use segue_words::quantity;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Keys whose texts are words of ours, in all files.
+const KEYS: [&str; 23] = [
+    "across",
+    "address",
+    "cc",
+    "columns",
+    "dead",
+    "definition",
+    "delay",
+    "gateway",
+    "horizontal",
+    "kind",
+    "neighbours",
+    "notice",
+    "notice_error",
+    "of",
+    "program",
+    "rate",
+    "schemes",
+    "senders",
+    "settings",
+    "soft",
+    "stack",
+    "traffic",
+    "vertical",
+];
+
+/// The text with its words as they were meant. All other octets keep their places, so that faults can be pointed at.
+pub(crate) fn forgiven(text: String) -> String {
+    let Ok(table) = DeTable::parse(&text) else { return text };
+    let mut words = Vec::new();
+    in_table(table.get_ref(), false, &mut words);
+    let mut meant = text.clone();
+    for place in words {
+        let written = &text[place.clone()];
+        let quote = written.chars().next().unwrap_or_default();
+        let inner = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
+        // A text over several lines, with escapes or in other letters is none of our words.
+        let is_plain =
+            ['"', '\''].contains(&quote) && inner.is_ascii() && !inner.contains(['\\', '"', '\'', '\n']);
+        if is_plain && quantity::size(inner).is_none() {
+            let word = format!("{quote}{}{quote}", segue_words::forgiven(inner));
+            meant.replace_range(place.clone(), &format!("{word:width$}", width = written.len()));
+        }
+    }
+    meant
+}
+
+/// The places of the texts in a table: all, or those under the keys above.
+fn in_table(table: &DeTable, all: bool, words: &mut Vec<Range<usize>>) {
+    for (key, value) in table.iter() {
+        in_value(value, all || KEYS.contains(&key.get_ref().as_ref()), words);
+    }
+}
+
+fn in_value(value: &Spanned<DeValue>, all: bool, words: &mut Vec<Range<usize>>) {
+    match value.get_ref() {
+        DeValue::String(_) if all => words.push(value.span()),
+        DeValue::Array(values) => values.iter().for_each(|value| in_value(value, all, words)),
+        DeValue::Table(table) => in_table(table, all, words),
+        _ => (),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::forgiven;
+
+    #[test]
+    fn words_are_forgiven_and_all_else_keeps_its_place() {
+        let text = "title = \"A B\" # Title\nold = 'trace:A.down, Up=B'\nkind = ['MBB', \"bbm\"]\n\
+                    traffic = \"Download,  Video\" # both\n[settings]\nGuard-rto = 'On'\nsize = '100kB'\n\
+                    [output]\njson = 'A.json'\n";
+        let meant = forgiven(text.to_string());
+        assert_eq!(
+            meant,
+            "title = \"A B\" # Title\nold = 'trace:A.down, Up=B'\nkind = ['mbb', \"bbm\"]\n\
+             traffic = \"download,video\"   # both\n[settings]\nGuard-rto = 'on'\nsize = '100kB'\n\
+             [output]\njson = 'A.json'\n"
+        );
+        assert_eq!(meant.len(), text.len());
+        for text in ["kind = \"M\\u0042B\"\n", "kind = '''MBB'''\n", "kind = MBB\n", "schemes = \"Ä\"\n"] {
+            assert_eq!(forgiven(text.to_string()).len(), text.len(), "{text}");
+        }
+        // What is no TOML is told as it stands.
+        assert_eq!(forgiven("kind = MBB\n".into()), "kind = MBB\n");
+    }
+}

@@ -10,7 +10,7 @@
 //!   harmed unseen. `windows`: how far it bounds their windows.
 //! * [`settings`]: how it is set; [`config`]: the same as a file.
 //! * [`control`], [`socket`], [`status`]: how it is asked; [`lock`], [`rights`]: how it is kept in its place.
-//! * [`cli`]: the words of the command line.
+//! * [`cli`]: the words of the command line; [`log`]: what it says while it works.
 //! * [`Agent`]: the loop that connects them to [`segue_kernel::mobile`].
 
 pub mod cli;
@@ -23,6 +23,7 @@ pub mod event;
 mod freezes;
 pub mod links;
 pub mod lock;
+pub mod log;
 pub mod netlink;
 pub mod order;
 mod others;

@@ -36,6 +36,8 @@ pub enum OutputWord {
     KernelStatus = "kernel-status",
     /// `segue agent status --json`.
     AgentStatus = "agent-status",
+    /// One line of `segue agent run --log json`.
+    AgentLog = "agent-log",
     /// `segue model tcp-ho --json`.
     ModelTcpHo = "model-tcp-ho",
     /// `segue model lcfd --json`.
@@ -60,6 +62,7 @@ pub fn schema(of: OutputWord) -> Value {
         OutputWord::Doctor => live::doctor(),
         OutputWord::KernelStatus => live::kernel_status(),
         OutputWord::AgentStatus => agent::status(),
+        OutputWord::AgentLog => agent::log(),
         OutputWord::ModelTcpHo => papers::tcp_ho(),
         OutputWord::ModelLcfd => papers::lcfd(),
         OutputWord::Reproduce => papers::reproduce(),

@@ -90,7 +90,7 @@ mod tests {
         for text in ["kind = \"M\\u0042B\"\n", "kind = '''MBB'''\n", "kind = MBB\n", "schemes = \"Ä\"\n"] {
             assert_eq!(forgiven(text.to_string()).len(), text.len(), "{text}");
         }
-        // What is no TOML is told as it stands.
+        // A text that is no TOML stays as it is.
         assert_eq!(forgiven("kind = MBB\n".into()), "kind = MBB\n");
     }
 }

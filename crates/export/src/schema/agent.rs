@@ -1,4 +1,4 @@
-//! Schema of `segue agent status --json`, which another program answers (docs/reference/agent-status.md).
+//! Schemas of the agent's outputs: `segue agent status --json` (docs/reference/agent-status.md), and a line of its log.
 
 use super::{boolean, command, count, list, may_be_null, number, object, text};
 use serde_json::{Value, json};
@@ -15,6 +15,17 @@ fn estimate() -> Value {
 /// Numbers of these names, each with its meaning.
 fn counts<const N: usize>(fields: [(&str, &str); N]) -> Value {
     object(fields.map(|(name, about)| (name, count(about))))
+}
+
+/// One line. Most messages have values, each under a name of its own.
+pub(super) fn log() -> Value {
+    let mut line = object([
+        ("timestamp", text("When, in UTC (RFC 3339).")),
+        ("level", json!({ "enum": ["ERROR", "WARN", "INFO"] })),
+        ("message", text("What happened, in words.")),
+    ]);
+    line["additionalProperties"] = json!({ "type": ["string", "integer", "boolean"] });
+    line
 }
 
 /// The document.

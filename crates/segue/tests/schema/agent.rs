@@ -1,9 +1,12 @@
-//! The status of an agent, whose types say which fields it has.
+//! The status of an agent, whose types say which fields it has, and its log.
 
+use segue_agent::cli::{LogForm, LogLevel};
 use segue_agent::estimate::{Estimate, Source};
+use segue_agent::log;
 use segue_agent::round::{Cause, Refused, Round, WatchStatus};
 use segue_agent::status::{Connections, Notices, Origin, Status};
 use segue_agent::{OthersStatus, ReceiverStatus};
+use std::sync::{Arc, Mutex};
 
 fn round(cause: Cause, estimate: Option<Estimate>, reason: Option<&str>) -> Round {
     Round {
@@ -71,4 +74,21 @@ fn the_status_of_an_agent_is_as_its_schema_says() {
         status.watch.push(watch(None, None));
         super::assert_is("agent-status", &serde_json::to_string(&status).expect("JSON"));
     }
+}
+
+/// Lines of all levels, without values and with one of each type.
+#[test]
+fn the_log_of_an_agent_is_as_its_schema_says() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let kept = lines.clone();
+    let write = move |line: &str| kept.lock().expect("ours").push(line.to_string());
+    tracing::subscriber::with_default(log::lines(LogForm::Json, LogLevel::Info, write), || {
+        tracing::error!("a failure");
+        let (error, none) = ("\"quoted\"", None::<u32>);
+        tracing::warn!(number = 7u64, late = -3, over = true, device = "w\n0", %error, ?none, "values");
+        tracing::info!(rate = 1.5, "a rate");
+    });
+    let lines = lines.lock().expect("ours");
+    assert_eq!(lines.len(), 3);
+    lines.iter().for_each(|line| super::assert_is("agent-log", line));
 }

@@ -1,7 +1,6 @@
 //! The program `segue-agent`: the mobile agent, and the commands that notify it and ask for its status.
 
 mod ask;
-mod log;
 mod serve;
 
 use clap::Parser;

@@ -1,8 +1,8 @@
 //! `segue-agent run`.
 
-use crate::{config, log};
+use crate::config;
 use segue_agent::cli::RunArgs;
-use segue_agent::{Agent, Error};
+use segue_agent::{Agent, Error, log};
 use segue_console::Failure;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::os::fd::AsFd;

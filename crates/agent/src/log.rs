@@ -1,7 +1,7 @@
-//! The log on standard error: a line per event, of words and values or one object. tracing-subscriber does far more,
+//! The log: a line per event, of words and values or one object (`segue schema agent-log`). tracing-subscriber does far more,
 //! and its size would be in memory all the time.
 
-use segue_agent::cli::{LogForm, LogLevel};
+use crate::cli::{LogForm, LogLevel};
 use segue_console::printable;
 use std::fmt::{Debug, Write as _};
 use std::io::Write as _;
@@ -10,24 +10,30 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Writes what is at least as grave as this level.
+/// Writes what is at least as grave as this level on standard error.
 pub fn start(form: LogForm, level: LogLevel) {
+    // Nobody may read the log: then the line is lost.
+    let write = |line: &str| drop(std::io::stderr().write_all(line.as_bytes()));
+    // One that is there already stays.
+    let _ = tracing::subscriber::set_global_default(lines(form, level, write));
+}
+
+/// Hands what is at least as grave as this level to `write`, a line at a time.
+pub fn lines(
+    form: LogForm,
+    level: LogLevel,
+    write: impl Fn(&str) + Send + Sync + 'static,
+) -> impl Subscriber + Send + Sync {
     let level = match level {
         LogLevel::Error => Level::ERROR,
         LogLevel::Warn => Level::WARN,
         LogLevel::Info => Level::INFO,
     };
-    // One that is there already stays.
-    let _ = tracing::subscriber::set_global_default(Log {
-        level,
-        write: move |event: &Event<'_>| write(form, event),
-    });
-}
-
-fn write(form: LogForm, event: &Event<'_>) {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Nobody may read the log: then the line is lost.
-    let _ = std::io::stderr().write_all(line(form, &timestamp(since), event).as_bytes());
+    let write = move |event: &Event<'_>| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        write(&line(form, &timestamp(since), event));
+    };
+    Log { level, write }
 }
 
 /// Hands on events of a level; there are no spans.

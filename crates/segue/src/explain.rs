@@ -5,7 +5,7 @@ mod glossary;
 mod link_words;
 mod markdown;
 mod measures;
-mod mobile;
+mod numbered_pages;
 mod options;
 mod rules;
 mod schemes;
@@ -82,7 +82,7 @@ fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let letter = letter(name, screen);
     std::iter::once(glossary::word(name, screen.width))
         .chain(all)
-        .chain([mobile::rule(name, screen.width)])
+        .chain([numbered_pages::rule(name, screen.width)])
         .flatten()
         .chain(measure(name, screen))
         .chain(of_tables)

@@ -114,7 +114,10 @@ fn name_own_links(command: &mut Command) -> Result<(), Failure> {
         Command::Links(args) => &mut args.names,
         // It has much else to tell.
         Command::Explain(args) => {
-            args.names = own_links().unwrap_or_default();
+            match own_links() {
+                Ok(names) => args.names = names,
+                Err(failure) => warn([failure]),
+            }
             return Ok(());
         }
         Command::TraceLinks(args) => &mut args.names,

@@ -202,7 +202,11 @@ fn links_of_ones_own_have_names_everywhere() {
         refused(folder, "compare home wlan", 2)
             .contains("links.toml, line 2, column 8: unknown link `80mbit`")
     );
-    done(folder, "explain A2");
+    // It tells what it can, and what it cannot.
+    let explained = segue(folder, "explain A2");
+    let said = String::from_utf8_lossy(&explained.stderr).into_owned();
+    assert!(explained.status.success() && !explained.stdout.is_empty(), "{said}");
+    assert!(said.starts_with("segue: warning: ") && said.contains("line 2, column 8"), "{said}");
 }
 
 /// A result of links that only its maker has named carries what they stand for.

@@ -1,7 +1,7 @@
 //! Schemes, stacks, their settings, and presets of links.
 
 use super::markdown::hanging;
-use super::mobile;
+use super::numbered_pages;
 use crate::screen::Screen;
 use segue_handoff::Scheme;
 use segue_study::bench_words::BenchWord;
@@ -24,7 +24,7 @@ pub(super) fn scheme(name: &str, screen: &Screen) -> Option<String> {
     text.push_str(&hanging("  ", &from, 4, screen.width));
     text.push_str(&format!("  segue schemes {name} lists its settings\n"));
     text.push_str(&page_of_scheme(name).map(|page| format!("  {page} has its rules\n")).unwrap_or_default());
-    text.push_str(&mobile::rules_of(name).unwrap_or_default());
+    text.push_str(&numbered_pages::rules_of(name).unwrap_or_default());
     Some(text)
 }
 

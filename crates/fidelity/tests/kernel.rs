@@ -49,6 +49,7 @@ fn runs_with_bursts() {
         &[
             "cubic1-1600_75-400_150-bbm1-T8.2-bursts",
             "cubic1-200_300-6400_9-mbb0-T8.2-bursts",
+            "cubic1-200_300-6400_9-bbm1-T8.2-bursts",
             "cubic1-6400_9-6400_9-bbm1-T8.2-bursts",
         ],
         1,

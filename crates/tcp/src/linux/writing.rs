@@ -3,7 +3,7 @@
 //!
 //! Source: net/ipv4/tcp.c (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`, `tcp_push`), tcp_output.c
 //! (`tcp_bound_to_half_wnd`, `tcp_grow_skb`, `tso_fragment`), core/stream.c (`sk_stream_write_space`). The application
-//! writes 32 KiB at a time, and again when a third of the buffer is free.
+//! writes 32 KiB at a time, and again when a third of the buffer is free. A write that found it full goes on then.
 
 use super::LinuxSender;
 use crate::advice::Advisor;
@@ -16,7 +16,8 @@ pub(super) const TRUESIZE: u32 = 2280;
 pub(super) const OVERHEAD: u32 = 832;
 /// Payload of a segment, bytes.
 pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
-/// Segments of 1448 bytes until one ends with a write of 32 KiB.
+/// Bytes that the application writes at a time, and segments of 1448 bytes until one ends with such a write.
+const WRITE: u64 = 32 << 10;
 const WRITES_AND_SEGMENTS: u32 = 4096;
 /// The widest window that a SYN/ACK can offer, bytes.
 const UNSCALED: u64 = 65_535;
@@ -118,7 +119,7 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the
-    /// buffer is full is pushed, and so is one that ends with a write.
+    /// buffer is full is pushed, and so is one that ends with a write. A write that begins in a piece takes that back.
     fn fill_pieces(&mut self) {
         let filled = self.written.buffered.max(self.sk.snd_nxt);
         let payload = |packets: u32| u64::from(packets) * u64::from(MSS);
@@ -155,6 +156,8 @@ impl<A: Advisor> LinuxSender<A> {
             held += payload(more);
             if let Some(last) = pieces.back_mut() {
                 last.end = end;
+                let begins = payload(end - more - 1).next_multiple_of(WRITE) < payload(end - 1);
+                last.push &= !begins;
                 last.push |= (end - 1).is_multiple_of(WRITES_AND_SEGMENTS);
             }
         }
@@ -230,8 +233,9 @@ mod tests {
         assert_eq!((sender.sk.snd_nxt, ends(&sender.written.pieces)), (11, expected));
     }
 
-    /// The last piece keeps PSH although it becomes longer: 45 packets are what a burst of 64 KiB has room for. Behind
-    /// it only the last one has PSH, for a write of 32 KiB ends with none of them.
+    /// The last piece becomes longer: 45 packets are what a burst of 64 KiB has room for. It loses PSH, for it had
+    /// 2,826 packets before it, 4,092,048 bytes, and gets 33,304 more, among which the next write begins after 3,952. The
+    /// last one has PSH, for a write of 32 KiB ends with none of them.
     #[test]
     fn later_pieces_are_the_longest_bursts() {
         let mut first = sender(0).written.pieces;
@@ -240,8 +244,7 @@ mod tests {
         let later: Vec<_> =
             ends(&sender.written.pieces).into_iter().filter(|piece| piece.0 >= last).collect();
         let (end, _) = *later.last().expect("pieces");
-        let expected: Vec<_> =
-            (last + 23..=end).step_by(45).map(|at| (at, at == last + 23 || at == end)).collect();
+        let expected: Vec<_> = (last + 23..=end).step_by(45).map(|at| (at, at == end)).collect();
         assert_eq!(later, expected);
         // A third of the buffer is more than 20 pieces.
         assert!(later.len() > 20, "{later:?}");

@@ -49,10 +49,17 @@ fn runs_with_bursts() {
         &[
             "cubic1-1600_75-400_150-bbm1-T8.2-bursts",
             "cubic1-200_300-6400_9-mbb0-T8.2-bursts",
+            "cubic1-200_300-6400_9-bbm1-T8.2-bursts",
             "cubic1-6400_9-6400_9-bbm1-T8.2-bursts",
         ],
         1,
     );
+}
+
+/// The last packet of a burst that is sent again alone has no PSH, so that its ACK is delayed.
+#[test]
+fn a_run_of_bbr_with_bursts() {
+    assert_identical(&["bbr1-6400_9-200_300-mbb0-T8.2-bursts"], 35);
 }
 
 /// Neighbours that are SACKed are merged, which frees some of the send buffer. Without that, the application fills it

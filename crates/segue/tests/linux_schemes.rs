@@ -247,6 +247,7 @@ fn a_scheme_lists_the_settings_of_its_stack() {
         ("hz", "1000"),
         ("ecn", "on"),
         ("bursts", "on"),
+        ("writer", "iperf3"),
         ("time-stamps", "on"),
         ("notice-sample", "on"),
     ];

@@ -7,6 +7,7 @@ use crate::measure::seconds;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
+use segue_tcp::linux::Writer;
 use segue_tcp::linux::cc::CcName;
 use segue_words::lab::{Family, Program};
 use segue_world::{AccessLink, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
@@ -178,7 +179,12 @@ impl LabPlan {
             return None;
         }
         let (scheme, mut stack) = sender.in_simulator()?;
-        stack.kernel.iter_mut().for_each(|kernel| kernel.ecn = self.ecn());
+        if let Some(kernel) = &mut stack.kernel {
+            kernel.ecn = self.ecn();
+            if self.program == Program::Iperf3 {
+                kernel.writer = Writer::Iperf3;
+            }
+        }
         let varies = [&self.old, &self.new].into_iter().any(AccessLink::varies);
         let run = |(index, &moment): (usize, &Moment)| {
             // Seed 1 starts all flows at fixed times, as the reference of ns-2 does.

@@ -3,7 +3,7 @@
 use crate::Nanos;
 use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::linux::cc::{CcName, PacingStatus};
-use crate::linux::settings::{LinuxSettings, Release};
+use crate::linux::settings::{LinuxSettings, Release, Writer};
 use crate::rto::RtoRules;
 use crate::rules::RecoveryRules;
 
@@ -358,6 +358,7 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
             slow_start_after_idle: true,
             ecn: false,
             bursts: false,
+            writer: Writer::Reference,
             pacing: PacingStatus::None,
         }),
         ..LINUX
@@ -466,6 +467,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "whether several packets leave as one (TSO), as on a device that takes more than one",
     },
     StackSetting {
+        name: "writer",
+        values: "reference or iperf3, on a kernel's stack such as linux-6.12",
+        meaning: "program and buffers: 32 KiB at a time and 4 MiB, or the laboratory's iperf3, 128 KiB and 1 MiB",
+    },
+    StackSetting {
         name: "time-stamps",
         values: "on or off, on a stack of ns-2 such as ns2-sack1",
         meaning: "whether packets have time stamps, which give an RTT sample for each new ACK (ns-2's timestamps_)",
@@ -486,7 +492,7 @@ impl StackProfile {
     /// Whether a setting of stacks has a meaning here: a kernel has jiffies, and its own timers, ACKs and windows.
     pub fn has(&self, key: &str) -> bool {
         match key {
-            "hz" | "ecn" | "bursts" => self.kernel.is_some(),
+            "hz" | "ecn" | "bursts" | "writer" => self.kernel.is_some(),
             "time-stamps" => self.header == HeaderSize::Ns2,
             "rto-tick-ms" | "delayed-ack-ms" | "window-rules" | "newreno-guard" | "newreno-timer" => {
                 self.kernel.is_none()
@@ -519,6 +525,10 @@ impl StackProfile {
             "bursts" => {
                 let kernel = self.kernel.as_mut().ok_or(setting.values)?;
                 kernel.bursts = flag(value, "on", "off").ok_or(setting.values)?;
+            }
+            "writer" => {
+                let kernel = self.kernel.as_mut().ok_or(setting.values)?;
+                kernel.writer = Writer::named(value).ok_or(setting.values)?;
             }
             "time-stamps" => {
                 let on = flag(value, "on", "off").filter(|_| self.header == HeaderSize::Ns2);

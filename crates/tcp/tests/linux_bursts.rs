@@ -158,6 +158,27 @@ fn lost_bursts_leave_again_as_they_left() {
     assert_eq!(after_losses(5, false)[..4], [again(&[1]), again(&[2]), again(&[3]), again(&[4])]);
 }
 
+/// `__tcp_transmit_skb` marks the copy that leaves. The end of a burst that was lost alone leaves again without PSH.
+#[test]
+fn the_end_of_a_burst_is_not_pushed_when_it_leaves_alone() {
+    let mut sender = sender(&LINUX_6_12_BBR, true);
+    let mut ack = sack_of(1, (3, 4));
+    ack.sack.push(5, 11);
+    sender.on_segment(2 * RTT, &ack);
+    let mut again = Vec::new();
+    let mut now = 2 * RTT;
+    loop {
+        let sent = std::iter::from_fn(|| sender.poll_transmit(now)).filter(|sent| sent.retransmission);
+        again.extend(sent.map(|sent| (sent.segment.seq, sent.segment.push)));
+        match sender.deadline().filter(|&next| next < 3 * RTT) {
+            Some(next) => now = next,
+            None => break,
+        }
+        sender.on_timer(now);
+    }
+    assert_eq!(again, [(1, false), (2, true), (4, false)]);
+}
+
 /// `tcp_retransmit_timer` sends one packet of its burst. The other one is sent when that is acknowledged.
 #[test]
 fn a_timeout_sends_one_packet() {

@@ -46,7 +46,7 @@ use self::queue::Queue;
 use self::rack::Rack;
 use self::rtt::Rtt;
 use self::sack::Reorder;
-pub use self::settings::{LinuxSettings, Release};
+pub use self::settings::{LinuxSettings, Release, Writer};
 use self::timeout::{Pending, Retries, XmitTimer};
 use self::tlp::Tlp;
 use self::transmit::{InHost, Usage};
@@ -208,7 +208,7 @@ impl<A: Advisor> LinuxSender<A> {
             in_timer: false,
             opening: false,
             established: false,
-            written: Written::default(),
+            written: Written::new(settings.writer),
             una_octet: false,
             snd_wnd: profile.receive_window,
             max_window: profile.receive_window,

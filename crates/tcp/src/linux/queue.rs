@@ -178,13 +178,10 @@ impl Queue {
         }
     }
 
-    /// Packets `first..end` leave in one buffer, which is theirs alone. The last of several has PSH (`__tcp_transmit_skb`).
+    /// Packets `first..end` leave in one buffer, which is theirs alone.
     pub fn bind(&mut self, first: u32, end: u32) {
         for seq in first + 1..end {
             self.get_mut(seq).flags |= BURST;
-        }
-        if end - first > 1 {
-            self.get_mut(end - 1).flags |= PUSH;
         }
         self.cut(first);
         self.cut(end);

@@ -61,7 +61,7 @@ pub struct LinuxReceiver {
 impl LinuxReceiver {
     /// A receiver that waits for the SYN.
     pub fn new(profile: &StackProfile, settings: LinuxSettings) -> Self {
-        let LinuxSettings { hz, phase, .. } = settings;
+        let LinuxSettings { hz, phase, writer, .. } = settings;
         Self {
             profile: *profile,
             clock: Clock::new(hz, phase),
@@ -77,7 +77,7 @@ impl LinuxReceiver {
             ts_recent: 0,
             last_oow_ack: None,
             reassembly: Reassembly::new(profile.dsack),
-            buffer: Buffer::new(),
+            buffer: Buffer::new(writer.buffer()),
             ack: AckSchedule::default(),
             compression: Compression::default(),
             ecn: EcnState::new(settings.ecn),

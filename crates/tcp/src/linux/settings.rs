@@ -1,7 +1,7 @@
-//! Settings of a kernel: its release, congestion control, clock and sysctls.
+//! Settings of a kernel: its release, congestion control, clock, sysctls, and the program that writes.
 //!
 //! Source: include/net/netns/ipv4.h (`sysctl_tcp_slow_start_after_idle`), kernel/Kconfig.hz (`CONFIG_HZ`),
-//! include/uapi/linux/tcp.h (`TCP_RTO_MAX_MS`).
+//! include/uapi/linux/tcp.h (`TCP_RTO_MAX_MS`), iperf3 3.12 (`iperf_send`, `Nwrite`).
 
 use super::cc::{CcName, PacingStatus};
 use crate::Nanos;
@@ -30,6 +30,55 @@ impl Release {
     }
 }
 
+/// The program whose data a connection carries, and the buffers of both hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// That of the reference: it connects, and waits while the buffer is full.
+    Reference,
+    /// iperf3's server in the laboratory (`-R`): it accepts, and asks when the buffer has room again.
+    Iperf3,
+}
+
+impl Writer {
+    /// Words of the setting.
+    pub const NAMES: &str = "reference or iperf3";
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "reference" => Some(Self::Reference),
+            "iperf3" => Some(Self::Iperf3),
+            _ => None,
+        }
+    }
+
+    /// Send and receive buffer at first, bytes (`tcp_wmem`, `tcp_rmem`).
+    pub(super) fn buffer(self) -> u32 {
+        match self {
+            Self::Reference => 4 << 20,
+            Self::Iperf3 => 1 << 20,
+        }
+    }
+
+    /// Bytes that it writes at a time.
+    pub(super) fn write(self) -> u32 {
+        match self {
+            Self::Reference => 32 << 10,
+            Self::Iperf3 => 128 << 10,
+        }
+    }
+
+    /// The other host has opened the connection, so that its first ACK tells the window in full before data are written.
+    pub(super) fn accepts(self) -> bool {
+        self == Self::Iperf3
+    }
+
+    /// The rest of a write that found the buffer full is a write of its own (`O_NONBLOCK`).
+    pub(super) fn begins_anew(self) -> bool {
+        self == Self::Iperf3
+    }
+}
+
 /// Settings of a Linux sender beside its profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxSettings {
@@ -49,6 +98,8 @@ pub struct LinuxSettings {
     pub ecn: bool,
     /// Several packets may leave as one (TSO, GSO); off: `gso_max_segs` is 1, as on the reference's bench.
     pub bursts: bool,
+    /// The program that writes.
+    pub writer: Writer,
     /// Pacing at the start; a control may ask for it itself.
     pub pacing: PacingStatus,
 }

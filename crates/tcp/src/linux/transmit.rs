@@ -34,6 +34,26 @@ pub enum Push {
     One,
 }
 
+/// Where in its burst a packet is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It is all of it.
+    Alone,
+    /// Others follow.
+    Within,
+    Last,
+}
+
+impl Place {
+    /// Packet `seq` of a burst of so many that ends before `end`.
+    fn of(seq: u32, segments: u32, end: u32) -> Self {
+        match (segments, seq + 1 == end) {
+            (1, _) => Self::Alone,
+            (_, last) => [Self::Within, Self::Last][usize::from(last)],
+        }
+    }
+}
+
 /// Use of cwnd since the application or cwnd last held the sender back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
@@ -187,7 +207,7 @@ impl<A: Advisor> LinuxSender<A> {
             if pushes && seq + 1 == end {
                 self.queue.get_mut(seq).flags |= PUSH;
             }
-            self.put_on_wire(seq, sent_ns, false, segments > 1);
+            self.put_on_wire(seq, sent_ns, false, Place::of(seq, segments, end));
             self.sk.snd_nxt += 1;
             self.sk.packets_out += 1;
         }
@@ -220,8 +240,9 @@ impl<A: Advisor> LinuxSender<A> {
         sent_ns
     }
 
-    /// `__tcp_transmit_skb`, `tcp_rate_skb_sent`.
-    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool, cut: bool) {
+    /// `__tcp_transmit_skb`, `tcp_rate_skb_sent`. The last packet of a burst has PSH, and does not keep it.
+    fn put_on_wire(&mut self, seq: u32, sent_ns: u64, retransmission: bool, place: Place) {
+        let cut = place != Place::Alone;
         self.host.memory += if cut { TRUESIZE_CUT } else { TRUESIZE };
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
@@ -237,7 +258,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.written.pushes.pop_front();
             packet.flags |= PUSH;
         }
-        let push = packet.has(PUSH);
+        let push = packet.has(PUSH) || place == Place::Last;
         let stamp = (sent_ns / 1_000_000) as u32;
         let ecn = self.ecn_of(seq, retransmission);
         self.out.push_back(Out { seq, copy, stamp, push, cut, ecn, kind: OutKind::Data { retransmission } });
@@ -246,7 +267,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Puts a packet on the wire (`__tcp_transmit_skb`).
     pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
         let sent_ns = self.pace(seq, 1);
-        self.put_on_wire(seq, sent_ns, retransmission, false);
+        self.put_on_wire(seq, sent_ns, retransmission, Place::Alone);
     }
 
     /// `__tcp_retransmit_skb` of so many packets; false if the receiver has no room for it.
@@ -264,8 +285,8 @@ impl<A: Advisor> LinuxSender<A> {
             self.queue.bind(burst.start, burst.end);
         }
         let sent_ns = self.pace(seq, segments);
-        for seq in burst {
-            self.put_on_wire(seq, sent_ns, true, segments > 1);
+        for seq in burst.clone() {
+            self.put_on_wire(seq, sent_ns, true, Place::of(seq, segments, burst.end));
             self.queue.get_mut(seq).flags |= EVER_RETRANS;
         }
         true

@@ -3,21 +3,21 @@
 //!
 //! Source: net/ipv4/tcp.c (`tcp_sendmsg_locked`, `tcp_xmit_size_goal`, `tcp_push`), tcp_output.c
 //! (`tcp_bound_to_half_wnd`, `tcp_grow_skb`, `tso_fragment`), core/stream.c (`sk_stream_write_space`). The application
-//! writes 32 KiB at a time, and again when a third of the buffer is free.
+//! writes so much at a time ([`Writer`]), and again when a third of the buffer is free. A write that found it full goes
+//! on then.
 
 use super::LinuxSender;
+use super::settings::Writer;
 use crate::advice::Advisor;
 use std::collections::VecDeque;
 
-/// Send buffer, bytes (`tcp_wmem` of the reference). The others are what a segment takes of it, and how much of that is
-/// free when it is merged with its neighbour.
-const BUFFER: u64 = 4 << 20;
+/// Memory that a segment takes of the send buffer, and how much of it is free when it is merged with its neighbour.
 pub(super) const TRUESIZE: u32 = 2280;
 pub(super) const OVERHEAD: u32 = 832;
 /// Payload of a segment, bytes.
 pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
-/// Segments of 1448 bytes until one ends with a write of 32 KiB.
-const WRITES_AND_SEGMENTS: u32 = 4096;
+/// Bytes of the largest power of two in a segment of 1448.
+const COMMON: u32 = 8;
 /// The widest window that a SYN/ACK can offer, bytes.
 const UNSCALED: u64 = 65_535;
 
@@ -70,19 +70,30 @@ pub(super) struct Written {
     pub end: u32,
     /// One beyond the last that the send buffer has held.
     pub buffered: u32,
+    /// The program that writes.
+    writer: Writer,
     /// Those in it that end a piece of writing, where packets leave one by one.
     pub pushes: VecDeque<u32>,
     /// Pieces of writing, where they leave in bursts.
     pub pieces: Pieces,
 }
 
-impl Default for Written {
-    fn default() -> Self {
-        Self { end: 0, buffered: 1, pushes: VecDeque::with_capacity(4), pieces: Pieces::default() }
-    }
-}
-
 impl Written {
+    pub(super) fn new(writer: Writer) -> Self {
+        let pushes = VecDeque::with_capacity(4);
+        Self { end: 0, buffered: 1, writer, pushes, pieces: Pieces::default() }
+    }
+
+    /// Send buffer, bytes.
+    fn room(&self) -> u64 {
+        self.writer.buffer().into()
+    }
+
+    /// Segments until one ends with a write: both have only powers of two in common.
+    fn writes_and_segments(&self) -> u32 {
+        self.writer.write() / COMMON
+    }
+
     /// Packets of the piece that begins with `next`, and whether it may become longer: it is the last one, and the
     /// application goes on.
     pub(super) fn piece(&self, next: u32) -> (u32, bool) {
@@ -94,7 +105,7 @@ impl Written {
 impl<A: Advisor> LinuxSender<A> {
     /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
     /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
-    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
+    /// write and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
     pub(super) fn fill_buffer(&mut self) {
         if self.bursts {
             return self.fill_pieces();
@@ -103,36 +114,42 @@ impl<A: Advisor> LinuxSender<A> {
         let written = self.written.buffered.max(self.sk.snd_nxt);
         let freed = u64::from(OVERHEAD * self.queue.merged());
         let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
-        if held + held / 2 > BUFFER || written >= self.written.end {
+        let buffer = self.written.room();
+        if held + held / 2 > buffer || written >= self.written.end {
             return;
         }
-        let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
+        let room = (buffer + freed).div_ceil(u64::from(TRUESIZE)) as u32;
         let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
-        let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
+        let period = self.written.writes_and_segments();
+        let mut aligned = written.next_multiple_of(period);
         while aligned < filled - 1 {
             self.written.pushes.push_back(aligned);
-            aligned += WRITES_AND_SEGMENTS;
+            aligned += period;
         }
         self.written.pushes.push_back(filled - 1);
         self.written.buffered = filled;
     }
 
     /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the
-    /// buffer is full is pushed, and so is one that ends with a write.
+    /// buffer is full is pushed, and so is one that ends with a write. A write that begins in a piece takes that back.
     fn fill_pieces(&mut self) {
         let filled = self.written.buffered.max(self.sk.snd_nxt);
         let payload = |packets: u32| u64::from(packets) * u64::from(MSS);
         let mut held = payload(filled - self.sk.snd_una);
-        if held + held / 2 > BUFFER || filled >= self.written.end {
+        let buffer = self.written.room();
+        if held + held / 2 > buffer || filled >= self.written.end {
             return;
         }
         held += u64::from(OVERHEAD) * (u64::from(self.queue.buffers()) + self.written.pieces.0.len() as u64);
-        if held + held / 2 > BUFFER {
+        if held + held / 2 > buffer {
             return;
         }
+        let writer = self.written.writer;
+        let (write, period) = (u64::from(writer.write()), self.written.writes_and_segments());
         // `tcp_xmit_size_goal`: half of the widest window at most. That of the SYN/ACK is not scaled.
         let widest = u64::from(self.max_window) * u64::from(MSS);
-        let widest = if self.written.buffered == 1 { widest.min(UNSCALED) } else { widest };
+        let is_scaled = self.written.buffered > 1 || writer.accepts();
+        let widest = if is_scaled { widest } else { widest.min(UNSCALED) };
         let goal = (u64::from(self.sk.gso_max_size).min(widest / 2) / u64::from(MSS)).max(1) as u32;
         let pieces = &mut self.written.pieces.0;
         let mut end = filled;
@@ -143,7 +160,7 @@ impl<A: Advisor> LinuxSender<A> {
         while end < self.written.end {
             let room = goal.saturating_sub(end - first);
             if room == 0 || pieces.is_empty() {
-                if held >= BUFFER {
+                if held >= buffer {
                     break;
                 }
                 held += u64::from(OVERHEAD);
@@ -155,7 +172,9 @@ impl<A: Advisor> LinuxSender<A> {
             held += payload(more);
             if let Some(last) = pieces.back_mut() {
                 last.end = end;
-                last.push |= (end - 1).is_multiple_of(WRITES_AND_SEGMENTS);
+                let begins = payload(end - more - 1).next_multiple_of(write) < payload(end - 1);
+                last.push &= !begins && !writer.begins_anew();
+                last.push |= (end - 1).is_multiple_of(period);
             }
         }
         pieces.iter_mut().last().into_iter().for_each(|last| last.push = true);
@@ -204,8 +223,8 @@ mod tests {
     }
 
     /// A sender after the handshake and `rounds` round trips without losses. Each packet is acknowledged.
-    fn sender(rounds: u64) -> LinuxSender<()> {
-        let settings = LinuxSettings { bursts: true, ..LINUX_6_12.kernel.expect("a kernel") };
+    fn sender(rounds: u64, writer: Writer) -> LinuxSender<()> {
+        let settings = LinuxSettings { bursts: true, writer, ..LINUX_6_12.kernel.expect("a kernel") };
         let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
         let mut receiver = LinuxReceiver::new(&LINUX_6_12, settings);
         sender.open(1_000_000);
@@ -225,25 +244,35 @@ mod tests {
     /// 18,640 bytes, a piece 32,688, and 128 pieces fill 4,194,304.
     #[test]
     fn the_first_pieces_are_half_of_an_unscaled_window() {
-        let sender = sender(0);
+        let sender = sender(0, Writer::Reference);
         let expected: Vec<_> = (0..128).map(|piece| (33 + 22 * piece, piece == 127)).collect();
         assert_eq!((sender.sk.snd_nxt, ends(&sender.written.pieces)), (11, expected));
     }
 
-    /// The last piece keeps PSH although it becomes longer: 45 packets are what a burst of 64 KiB has room for. Behind
-    /// it only the last one has PSH, for a write of 32 KiB ends with none of them.
+    /// The last piece becomes longer: 45 packets are what a burst of 64 KiB has room for. It loses PSH, for it had
+    /// 2,826 packets before it, 4,092,048 bytes, and gets 33,304 more, among which the next write begins after 3,952. The
+    /// last one has PSH, for a write of 32 KiB ends with none of them.
     #[test]
     fn later_pieces_are_the_longest_bursts() {
-        let mut first = sender(0).written.pieces;
+        let mut first = sender(0, Writer::Reference).written.pieces;
         let last = first.0.pop_back().map(|last| last.end).expect("a piece");
-        let sender = sender(7);
+        let sender = sender(7, Writer::Reference);
         let later: Vec<_> =
             ends(&sender.written.pieces).into_iter().filter(|piece| piece.0 >= last).collect();
         let (end, _) = *later.last().expect("pieces");
-        let expected: Vec<_> =
-            (last + 23..=end).step_by(45).map(|at| (at, at == last + 23 || at == end)).collect();
+        let expected: Vec<_> = (last + 23..=end).step_by(45).map(|at| (at, at == end)).collect();
         assert_eq!(later, expected);
         // A third of the buffer is more than 20 pieces.
         assert!(later.len() > 20, "{later:?}");
+    }
+
+    /// iperf3 3.12 in the laboratory, as strace shows it: eight writes of 131,072 bytes, then 8,464 of the next one. That
+    /// is 730 packets: ten that leave, and sixteen pieces of 45.
+    #[test]
+    fn iperf3_fills_a_buffer_of_a_mebibyte() {
+        let first = ends(&sender(0, Writer::Iperf3).written.pieces);
+        let expected: Vec<_> = (1..=16).map(|piece| (11 + 45 * piece, piece == 16)).collect();
+        assert_eq!(first, expected);
+        assert_eq!(730 * u64::from(MSS), 8 * 131_072 + 8_464);
     }
 }

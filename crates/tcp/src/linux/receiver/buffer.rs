@@ -6,8 +6,7 @@
 //! window grows, every packet is acknowledged at once. Time stamps measure the round trip; `tcp_rcv_rtt_measure` is left
 //! out, since a window lasts longer than that.
 
-/// Receive buffer at first and at most, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
-const BUFFER: u32 = 4 << 20;
+/// Receive buffer at most, bytes (`tcp_rmem`), and what a segment takes of it on a veth.
 const MOST: u32 = 16 << 20;
 pub(super) const TRUESIZE: u32 = 2280;
 /// The same of one or two segments out of order, whose data move into one head (`skb_condense`, `skb_try_coalesce`).
@@ -16,10 +15,6 @@ pub(super) const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
 pub(super) const TRUESIZE_CUT: u32 = 2304;
 /// Payload of a segment, bytes.
 const MSS: u32 = 1448;
-/// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment.
-const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
-/// The offer of the SYN/ACK: whole segments of that half (`tcp_select_initial_window`).
-const FIRST_OFFER: u32 = BUFFER / 2 / MSS * MSS;
 /// Bytes that the application is taken to read in a round trip at first (`TCP_INIT_CWND` segments).
 const FIRST_SPACE: u32 = 10 * MSS;
 /// Bytes that are added to a window that follows the application.
@@ -57,11 +52,13 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new() -> Self {
+    /// One of `size` bytes at first. The window of the handshake is half of it (`TCP_DEFAULT_SCALING_RATIO`) but for one
+    /// segment, and its offer whole segments of that half (`tcp_select_initial_window`).
+    pub(super) fn new(size: u32) -> Self {
         let space = FIRST_SPACE;
-        let (window, offered) = (FIRST_WINDOW, FIRST_OFFER);
+        let (window, offered) = (size / 2 - MSS, size / 2 / MSS * MSS);
         Self {
-            size: BUFFER,
+            size,
             ratio: ratio(TRUESIZE),
             window,
             offered,
@@ -175,9 +172,12 @@ impl Buffer {
 mod tests {
     use super::*;
 
+    /// The reference's.
+    const BUFFER: u32 = 4 << 20;
+
     /// A buffer whose round trip is 100 ms, from packet 1 on.
     fn buffer() -> Buffer {
-        let mut buffer = Buffer::new();
+        let mut buffer = Buffer::new(BUFFER);
         buffer.begin(0, 1);
         buffer.measure(7, 100);
         buffer
@@ -191,7 +191,7 @@ mod tests {
     /// From 2 MB to 162/256 of 4 MB but for the packet at hand, by two segments for each.
     #[test]
     fn the_first_window_grows_by_two_segments_a_packet() {
-        let room = (BUFFER - TRUESIZE) as u64 * 162 / 256 - u64::from(FIRST_WINDOW);
+        let room = (BUFFER - TRUESIZE) as u64 * 162 / 256 - u64::from(BUFFER / 2 - MSS);
         assert_eq!(u64::from(widen(&mut buffer())), room.div_ceil(2 * u64::from(MSS)));
     }
 

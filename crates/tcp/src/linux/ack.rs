@@ -47,7 +47,7 @@ impl<A: Advisor> LinuxSender<A> {
         let updates = self.may_update_window(segment);
         if updates && self.snd_wnd != segment.window {
             self.snd_wnd = segment.window;
-            if self.sk.snd_nxt < self.written.end {
+            if self.has_send_head() {
                 self.slow_start_after_idle_check();
             }
             self.max_window = self.max_window.max(segment.window);

@@ -293,7 +293,7 @@ impl<A: Advisor> LinuxSender<A> {
         if self.ack(segment) {
             self.push_pending();
             self.leave_host();
-            self.fill_buffer();
+            self.write();
         }
     }
 

@@ -217,7 +217,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// An ACK with nothing out (`tcp_ack_probe`).
     pub(super) fn ack_probe(&mut self) {
-        if self.sk.snd_nxt >= self.written.end {
+        if !self.has_send_head() {
             return;
         }
         if self.sk.snd_nxt < self.wnd_end() {
@@ -231,7 +231,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `tcp_probe_timer`, `tcp_send_probe0`.
     fn send_probe0(&mut self) {
-        if self.sk.packets_out > 0 || self.sk.snd_nxt >= self.written.end {
+        if self.sk.packets_out > 0 || !self.has_send_head() {
             return;
         }
         if self.sk.snd_nxt < self.wnd_end() {

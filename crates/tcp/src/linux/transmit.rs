@@ -9,7 +9,7 @@
 use super::burst::Burst;
 use super::cc::{CaEvent, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
-use super::writing::{MSS, OVERHEAD, TRUESIZE};
+use super::writing::{MSS, OVERHEAD, TRUESIZE, Written};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::Nanos;
 use crate::advice::Advisor;
@@ -83,10 +83,18 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.snd_una.saturating_add(self.snd_wnd)
     }
 
-    /// Whether a new packet waits that the receiver can take (`tcp_send_head`, `tcp_snd_wnd_test`).
+    /// Whether a new packet waits (`tcp_send_head`). Where packets leave in bursts, it must be in the send buffer; the
+    /// first write finds room.
+    #[inline]
+    pub(super) fn has_send_head(&self) -> bool {
+        let Written { buffered, end, .. } = self.written;
+        self.sk.snd_nxt < if self.bursts && buffered > 1 { buffered } else { end }
+    }
+
+    /// Whether a new packet waits that the receiver can take (`tcp_snd_wnd_test`).
     #[inline]
     pub(super) fn may_send_new(&self) -> bool {
-        self.sk.snd_nxt < self.written.end && self.sk.snd_nxt < self.wnd_end()
+        self.has_send_head() && self.sk.snd_nxt < self.wnd_end()
     }
 
     /// Whether pacing holds the next packet back; its timer runs then (`tcp_pacing_check`).
@@ -138,7 +146,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `__tcp_push_pending_frames`.
     pub(super) fn push_pending(&mut self) {
-        if self.established && self.sk.snd_nxt < self.written.end && !self.advised.suspends {
+        if self.established && self.has_send_head() && !self.advised.suspends {
             self.write_xmit(Push::All);
             self.check_probe_timer();
         }
@@ -150,7 +158,7 @@ impl<A: Advisor> LinuxSender<A> {
         let mut deferred_for_cwnd = false;
         self.ask_before_sending();
         let most = if push == Push::One { 1 } else { self.burst_limit() };
-        while self.sk.snd_nxt < self.written.end {
+        while self.has_send_head() {
             if self.is_held_by_pacing() {
                 break;
             }

@@ -16,6 +16,11 @@ pub(super) const TRUESIZE: u32 = 2280;
 pub(super) const OVERHEAD: u32 = 832;
 /// Payload of a segment, bytes.
 pub(super) const MSS: u32 = TRUESIZE - OVERHEAD;
+/// Send buffer at most, bytes (`tcp_wmem`), and the part of it for each packet of cwnd (`tcp_sndbuf_expand`).
+const MOST: u64 = 16 << 20;
+const PER_MSS: u32 = 2304;
+/// Packets that cwnd has at least there (`TCP_INIT_CWND`).
+const INIT_CWND: u32 = 10;
 /// Bytes of the largest power of two in a segment of 1448.
 const COMMON: u32 = 8;
 /// The widest window that a SYN/ACK can offer, bytes.
@@ -72,6 +77,8 @@ pub(super) struct Written {
     pub buffered: u32,
     /// The program that writes.
     writer: Writer,
+    /// Send buffer, bytes (`sk_sndbuf`).
+    room: u64,
     /// Those in it that end a piece of writing, where packets leave one by one.
     pub pushes: VecDeque<u32>,
     /// Pieces of writing, where they leave in bursts.
@@ -81,12 +88,8 @@ pub(super) struct Written {
 impl Written {
     pub(super) fn new(writer: Writer) -> Self {
         let pushes = VecDeque::with_capacity(4);
-        Self { end: 0, buffered: 1, writer, pushes, pieces: Pieces::default() }
-    }
-
-    /// Send buffer, bytes.
-    fn room(&self) -> u64 {
-        self.writer.buffer().into()
+        let room = writer.buffer().into();
+        Self { end: 0, buffered: 1, writer, room, pushes, pieces: Pieces::default() }
     }
 
     /// Segments until one ends with a write: both have only powers of two in common.
@@ -103,9 +106,31 @@ impl Written {
 }
 
 impl<A: Advisor> LinuxSender<A> {
+    /// An ACK may have made room (`tcp_check_space`). Packets that a full buffer held back are sent (`tcp_push`).
+    pub(super) fn write(&mut self) {
+        let had = self.has_send_head();
+        self.fill_buffer();
+        if self.bursts && !had && self.has_send_head() {
+            self.sk.rate_check_app_limited();
+            self.push_pending();
+            self.leave_host();
+        }
+    }
+
+    /// The send buffer follows cwnd while that has room (`tcp_new_space`, `tcp_sndbuf_expand`, `bbr_sndbuf_expand`).
+    fn widen_buffer(&mut self) {
+        if self.sk.packets_in_flight() < self.sk.snd_cwnd {
+            let packets = self.sk.snd_cwnd.max(self.reorder.degree + 1).max(INIT_CWND);
+            let factor = if self.has_cong_control() { 3 } else { 2 };
+            let wanted = factor * u64::from(packets) * u64::from(PER_MSS);
+            self.written.room = self.written.room.max(wanted.min(MOST));
+        }
+    }
+
     /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
     /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
-    /// write and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
+    /// write and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd. Where packets leave in
+    /// bursts, it does.
     pub(super) fn fill_buffer(&mut self) {
         if self.bursts {
             return self.fill_pieces();
@@ -114,7 +139,7 @@ impl<A: Advisor> LinuxSender<A> {
         let written = self.written.buffered.max(self.sk.snd_nxt);
         let freed = u64::from(OVERHEAD * self.queue.merged());
         let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
-        let buffer = self.written.room();
+        let buffer = self.written.room;
         if held + held / 2 > buffer || written >= self.written.end {
             return;
         }
@@ -133,10 +158,11 @@ impl<A: Advisor> LinuxSender<A> {
     /// The same where packets leave in bursts. A last piece that is not full gets more first. The piece with which the
     /// buffer is full is pushed, and so is one that ends with a write. A write that begins in a piece takes that back.
     fn fill_pieces(&mut self) {
+        self.widen_buffer();
         let filled = self.written.buffered.max(self.sk.snd_nxt);
         let payload = |packets: u32| u64::from(packets) * u64::from(MSS);
         let mut held = payload(filled - self.sk.snd_una);
-        let buffer = self.written.room();
+        let buffer = self.written.room;
         if held + held / 2 > buffer || filled >= self.written.end {
             return;
         }
@@ -250,8 +276,8 @@ mod tests {
     }
 
     /// The last piece becomes longer: 45 packets are what a burst of 64 KiB has room for. It loses PSH, for it had
-    /// 2,826 packets before it, 4,092,048 bytes, and gets 33,304 more, among which the next write begins after 3,952. The
-    /// last one has PSH, for a write of 32 KiB ends with none of them.
+    /// 2,826 packets before it, 4,092,048 bytes, and gets 33,304 more, among which the next write begins after 3,952. Two
+    /// have PSH, with which the buffer was full: cwnd of 1,280 widens it to 5.9 MB. A write of 32 KiB ends with none.
     #[test]
     fn later_pieces_are_the_longest_bursts() {
         let mut first = sender(0, Writer::Reference).written.pieces;
@@ -260,8 +286,10 @@ mod tests {
         let later: Vec<_> =
             ends(&sender.written.pieces).into_iter().filter(|piece| piece.0 >= last).collect();
         let (end, _) = *later.last().expect("pieces");
-        let expected: Vec<_> = (last + 23..=end).step_by(45).map(|at| (at, at == end)).collect();
-        assert_eq!(later, expected);
+        let ends: Vec<_> = later.iter().map(|piece| piece.0).collect();
+        assert_eq!(ends, (last + 23..=end).step_by(45).collect::<Vec<_>>());
+        assert!(!later[0].1 && later[later.len() - 1].1, "{later:?}");
+        assert_eq!(later.iter().filter(|piece| piece.1).count(), 2, "{later:?}");
         // A third of the buffer is more than 20 pieces.
         assert!(later.len() > 20, "{later:?}");
     }
@@ -274,5 +302,24 @@ mod tests {
         let expected: Vec<_> = (1..=16).map(|piece| (11 + 45 * piece, piece == 16)).collect();
         assert_eq!(first, expected);
         assert_eq!(730 * u64::from(MSS), 8 * 131_072 + 8_464);
+    }
+
+    /// The buffer of 730 packets holds back what cwnd would let go. It follows cwnd, with two times 2,304 bytes for each of
+    /// its packets, but not while cwnd is full.
+    #[test]
+    fn a_full_buffer_holds_packets_back() {
+        let sent = |cwnd| {
+            let mut sender = sender(0, Writer::Iperf3);
+            sender.sk.set_cwnd(cwnd);
+            sender.push_pending();
+            sender.leave_host();
+            let held = sender.sk.snd_nxt;
+            assert!(sender.has_unsent_data());
+            sender.write();
+            (held, sender.sk.snd_nxt, sender.written.room)
+        };
+        assert_eq!(sent(2_000), (731, 2_001, 2_000 * 2 * 2_304));
+        assert_eq!(sent(730), (731, 731, 1 << 20));
+        assert_eq!(sent(500), (501, 501, 1 << 20));
     }
 }

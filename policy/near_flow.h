@@ -243,15 +243,19 @@ static inline u32 segue_near_listens(const void *state)
 	return flow->old_unacked || (flow->claim_until && flow->oversubscribed);
 }
 
-/* 6.3: the rate of this flow's slots after the steps so far, kbit/s. */
+/* 6.3: the rate of this flow's slots after the steps so far, kbit/s. It has no branch, as a kernel's
+ * verifier follows both sides of each. */
 static inline u64 segue_near_rate_kbps(const struct segue_near_flow *flow)
 {
 	u64 kbps = flow->kbps;
 	u32 step;
 
-	for (step = 0; step < SEGUE_NEAR_MAX_STEPS; step++)
-		if (step < flow->steps)
-			kbps += kbps / 4;
+	for (step = 0; step < SEGUE_NEAR_MAX_STEPS; step++) {
+		u64 less = (u64)step - flow->steps; /* its first bit is 1 if the step was taken */
+
+		__asm__("" : "+r"(less)); /* or the compiler would compare */
+		kbps += (kbps / 4) & (0 - (less >> 63));
+	}
 	return kbps;
 }
 

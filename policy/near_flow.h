@@ -444,8 +444,8 @@ static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 r
 	return segue_near_full_bdp(flow, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }
 
-/* 8.9: packets by which this flow is behind: those from before the notice that the stack has marked
- * lost, less the new ones that have left since. A retransmitted one counts until it arrives. */
+/* 8.9: this flow is behind by the packets from before the notice that are marked lost, less the new
+ * ones that have left since. A retransmitted one counts until it arrives. */
 static inline s32 segue_near_behind(const struct segue_near_flow *flow, const struct segue_out *out,
 				    u32 old_unacked)
 {

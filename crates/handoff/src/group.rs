@@ -4,7 +4,7 @@
 
 use segue_policy::Link;
 
-/// What a flow tells its group, or the sum of it (`Claim`).
+/// A flow tells this to its group, or it is the sum (`Claim`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     /// Packets by which it is behind.
@@ -29,7 +29,7 @@ pub struct Group {
 pub(crate) struct Member {
     /// It is in the group.
     joined: bool,
-    /// What the group has of it.
+    /// The group has this of it.
     own: Part,
     /// The others in the group.
     pub others: u32,

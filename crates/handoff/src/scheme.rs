@@ -204,8 +204,8 @@ pub trait HandoffScheme: Advisor + Sized {
         None
     }
 
-    /// The flow is about to act, or has acted: it tells the host's other flows how far it is behind, and learns how
-    /// far they are.
+    /// The flow is about to act, or has acted. It tells the host's other flows how far it is behind, and learns how far
+    /// they are.
     fn meet(&mut self, _group: &mut Group) {}
 
     /// Whether its answer to the segment that has just been processed asks for an ICMP, which makes a kernel try its

@@ -205,7 +205,7 @@ pub struct Claim {
     pub kbps: u32,
     /// Packets that this flow has to catch up with the others of its group.
     pub behind: i32,
-    /// Of the flow among them.
+    /// The flow's weight among them.
     pub weight: u32,
     /// At the end: there is competing traffic.
     pub competing_traffic: u32,

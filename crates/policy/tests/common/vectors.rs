@@ -483,7 +483,7 @@ pub fn near_shares() -> Vec<(NearEvent, NearAnswer)> {
     use NearAnswer::{Claims, Lasts};
     use NearEvent::{Notice as Receives, Send};
     let told = || Receives(with_flows(bbm("6400/9", "6400/9"), 4), 60);
-    // Of the packets from before the notice all are lost, or have arrived. So many new ones have left.
+    // All packets from before the notice have arrived, or so many are lost. So many new ones have left.
     let out = |lost: u32, new: u32, (others, others_behind, others_weight)| {
         let snd_una = if lost > 0 { 100 } else { 160 };
         let out = Out { snd_una, unit: 1, marked: 60, lost, snd_max: 160 + new, ..Out::default() };

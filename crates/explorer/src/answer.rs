@@ -3,7 +3,7 @@
 use crate::question::{LATEST, Question, in_seconds};
 use crate::refusal::Refusal;
 use crate::words;
-use crate::work::Cancellation;
+use crate::work::{Cancellation, cores};
 use segue_capture::{SNAPLEN, capture};
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
@@ -33,12 +33,6 @@ const MOST_TOLD: u64 = 50_000;
 /// A run ends so long after completion, s.
 const GIVE_UP: f64 = 400.0;
 
-/// The comparison, unless nobody wants it any more before it is done.
-fn run(plan: &Plan, keep_handoffs: bool, cancellation: &Cancellation) -> Option<Comparison> {
-    let run = || Comparison::run(plan, keep_handoffs, &|_| go_on(cancellation));
-    stoppable(run).ok()
-}
-
 /// The rows as `segue compare --json -` writes them.
 pub fn rows(
     question: &Question,
@@ -46,42 +40,46 @@ pub fn rows(
     program: &str,
     folder: &Path,
 ) -> Result<Option<String>, Refusal> {
-    let Some(comparison) = run(&question.plan, false, cancellation) else { return Ok(None) };
+    let run = || Comparison::run(&question.plan, false, &|_| go_on(cancellation));
+    let Ok(comparison) = stoppable(run) else { return Ok(None) };
     let origin = Provenance::of_plan(program, &question.plan, folder).map_err(Refusal::ours)?;
     comparison_json(&comparison, Some(&origin)).map(Some).map_err(Refusal::ours)
 }
 
-/// The page's view of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical`
-/// handoffs, and the `command` and `toml` that repeat it.
+/// The page's view of some or all handoffs of the question, those of the plan `of`. It has `html`, a sentence `said`,
+/// `points` of `of` handoff times, the `typical` handoffs, and the `command` and `toml` that repeat the whole.
 pub fn comparison_view(
     question: &Question,
-    cancellation: &Cancellation,
+    of: &Plan,
+    comparison: &Comparison,
     folder: &Path,
-) -> Result<Option<String>, Refusal> {
+) -> Result<String, Refusal> {
     let plan = &question.plan;
-    let Some(comparison) = run(plan, true, cancellation) else { return Ok(None) };
-    let Some(group) = comparison.groups.first() else { return Ok(None) };
+    let Some(group) = comparison.groups.first() else { return Ok(String::new()) };
     let medians = group.rows.iter().map(|row| match row.transfer_s.median {
         None => format!("{} not done", row.scheme),
         median => format!("{} {} s", row.scheme, time(median)),
     });
     let said = format!("Median transfer time: {}.", medians.collect::<Vec<_>>().join(", "));
-    let typical: Vec<Value> = typical(plan, 0, group)
+    let typical: Vec<Value> = typical(of, 0, group)
         .iter()
         .map(|chosen| json!({ "why": chosen.why, "at": in_seconds(chosen.moment.at) }))
         .collect();
+    let tcp = format!("TCP: {}", group.distinct_stacks().join(", "));
+    let heading =
+        [headline(&group.experiment)].into_iter().chain(words::conditions(&plan.request)).chain([tcp]);
     let view = json!({
-        "html": comparison_part(plan, &comparison, &Presentation::default()),
-        "headline": format!("{}; TCP: {}", headline(&group.experiment), group.distinct_stacks().join(", ")),
+        "html": comparison_part(of, comparison, &Presentation::default()),
+        "headline": heading.collect::<Vec<_>>().join("; "),
         "notes": group.warnings(),
         "said": said,
-        "points": plan.request.at.len(),
+        "points": of.request.at.len(),
         "of": question.all_points,
         "typical": typical,
         "command": words::compare_command(question, folder),
         "toml": words::scenario(question)?,
     });
-    Ok(Some(view.to_string()))
+    Ok(view.to_string())
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
@@ -113,7 +111,7 @@ pub fn lines(
     }
     let (plan, moment) = (&question.plan, moment(question));
     let origin = Provenance::of_trace(program, plan, moment, folder).map_err(Refusal::ours)?;
-    let traces = explain(plan, moment);
+    let traces = cores()?.install(|| explain(plan, moment));
     let lines = traces.iter().map(|told| trace_lines(told, Some(&origin)));
     lines.collect::<Result<String, _>>().map(Some).map_err(Refusal::ours)
 }
@@ -123,7 +121,7 @@ pub fn packets(question: &Question, cancellation: &Cancellation) -> Result<Optio
     if !Size::told(question).bounded(cancellation)? {
         return Ok(None);
     }
-    let traces = explain(&question.plan, moment(question));
+    let traces = cores()?.install(|| explain(&question.plan, moment(question)));
     let Some(told) = traces.first() else { return Ok(None) };
     capture(&told.scheme, &told.trace, SNAPLEN).map(Some).map_err(Refusal::ours)
 }
@@ -145,13 +143,15 @@ fn drawn(question: &Question, cancellation: &Cancellation) -> Result<Option<Vec<
     let (plan, moment) = (&question.plan, moment(question));
     let since = moment.at - drawn_before(plan, moment.at);
     let size = Size::drawn(question);
+    let cores = cores()?;
     if size.fits() {
-        return Ok(Some(explain_since(plan, moment, since)));
+        return Ok(Some(cores.install(|| explain_since(plan, moment, since))));
     }
     // The runs that are drawn tell how many packets they have.
     let most = MOST_EVENTS / plan.schemes.len().max(1);
-    let goes_on = || go_on(cancellation);
-    let run = |most| stoppable(|| explain_at_most(plan, moment, since, most, &goes_on)).ok();
+    let goes_on = |_| go_on(cancellation);
+    let traced = |most| cores.install(|| explain_at_most(plan, moment, since, most, &goes_on));
+    let run = |most| stoppable(|| traced(most)).ok();
     let Some(traces) = run(most) else { return Ok(None) };
     size.check(traces.iter().map(|told| &told.trace.record))?;
     match traces.iter().all(|told| told.trace.whole) {
@@ -236,7 +236,7 @@ fn carried(rate: u64, time_s: f64) -> f64 {
 }
 
 /// Ends a run that nobody wants any more.
-fn go_on(cancellation: &Cancellation) {
+pub fn go_on(cancellation: &Cancellation) {
     if !cancellation.goes_on() {
         stop();
     }

@@ -271,13 +271,30 @@
 
   // One question of a kind at a time: a newer one ends the older one, here and at the server.
   const asking = {};
-  const ask = async (path, query) => {
+  const answerTo = async (path, query) => {
     asking[path]?.abort();
     const own = (asking[path] = new AbortController());
     const answer = await fetch(`${path}?${query}`, { signal: own.signal });
-    const said = await answer.json();
-    if (!answer.ok) throw new Error(said.error);
-    return said;
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    return answer;
+  };
+  const ask = async (path, query) => (await answerTo(path, query)).json();
+  // An answer that comes line by line; of lines that have come together the last.
+  const lines = async function* (path, query) {
+    const reader = (await answerTo(path, query)).body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (let done = false; !done;) {
+      const part = await reader.read();
+      done = part.done;
+      text += part.value ?? "";
+      const whole = text.split("\n");
+      text = done ? "" : whole.pop();
+      const last = whole.filter((line) => line).pop();
+      if (!last) continue;
+      const said = JSON.parse(last);
+      if (said.error) throw new Error(said.error);
+      yield said;
+    }
   };
   const without = (query, ...keys) => {
     const words = new URLSearchParams(query);
@@ -303,32 +320,32 @@
     by(place).classList.remove("stale");
   };
 
-  let lasted = 0; // ms, the last whole comparison
   let shownComparison = "";
   let shownHandoff = "";
-  // So many handoffs are shown first where all of them take long: the last ones did, or a link is fast.
-  const previews = () => {
-    const fast = sides.some((side) => Number(field(side, "rate").value) > 100 && !field(side, "rate").disabled);
-    return fast ? [8, 40] : lasted > 150 ? [40] : [];
-  };
-  const compare = async (query) => {
+  const SOON = "100ms"; // then the server says what it has
+  // Shows a comparison as it grows. `drawn` is called once it shows something, or cannot.
+  const compare = async (query, drawn) => {
     const whole = without(query, "at");
-    if (whole === shownComparison) return;
-    busy("result", true);
+    asking["view/compare"]?.abort();
+    const is = whole !== shownComparison;
+    busy("result", is);
+    if (!is) return drawn();
     let some = false;
     try {
-      for (const points of previews()) {
-        showComparison(await ask("view/compare", `${whole}&points=${points}`));
+      for await (const view of lines("view/compare", `${whole}&within=${SOON}`)) {
+        showComparison(view);
+        shownComparison = ""; // the rest is to come
+        busy("result", true);
+        if (!some) drawn();
         some = true;
-        busy("result", true); // the rest is to come
       }
-      const begun = performance.now();
-      const view = await ask("view/compare", whole);
-      lasted = performance.now() - begun;
-      showComparison(view);
       shownComparison = whole;
+      busy("result", false);
     } catch (error) {
-      if (error.name !== "AbortError") shownComparison = "";
+      if (error.name !== "AbortError") {
+        shownComparison = "";
+        if (!some) drawn();
+      }
       failed("result", "problem", error);
       // The results that are there hold for as many handoffs as they say.
       if (some) by("result").classList.remove("stale");
@@ -344,7 +361,7 @@
     by("typical").replaceChildren(...view.typical.map(({ why, at }) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = `${why} ${at}`;
+      button.textContent = `handoff at ${time(at, "s")} s (${why})`;
       button.addEventListener("click", () => {
         by("at").value = time(at, "s");
         changed();
@@ -353,8 +370,6 @@
     }));
   };
   const handoff = async (query) => {
-    if (query === shownHandoff) return;
-    busy("handoff", true);
     try {
       const view = await ask("view/handoff", query);
       worked("handoff", "handoff-problem");
@@ -390,8 +405,11 @@
       failed("result", "problem", new Error("No scheme is chosen; expected at least one."));
       return;
     }
-    compare(query);
-    handoff(first);
+    // The comparison answers the question: the handoff does not compete with what is shown of it first.
+    asking["view/handoff"]?.abort();
+    const is = first !== shownHandoff;
+    busy("handoff", is);
+    compare(query, () => { if (is && shown === query) handoff(first); });
   };
   // While a slider moves, the address changes in place; what it comes to is one step back.
   let waiting;

@@ -53,15 +53,27 @@ const FAST_TIMES_OF_NEIGHBOURS: &str = "0.1s..5s/0.025s";
 /// Schemes unless given.
 pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
 
+/// The page's key beside those of a comparison: when it wants to have what is done by then.
+const WITHIN: &str = "within";
+
 /// Answers that can be asked for, over the handoffs of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// All of them.
     Compare,
+    /// All of them for the page, which may ask for some of them [sooner](WITHIN).
+    Page,
     /// One of them.
     Trace,
     /// The packets of one of them with one scheme.
     Capture,
+}
+
+impl Endpoint {
+    /// Whether it is about one handoff.
+    pub fn is_single(self) -> bool {
+        matches!(self, Self::Trace | Self::Capture)
+    }
 }
 
 /// Every key, and whether it concerns one handoff as well as many.
@@ -120,6 +132,8 @@ pub struct Question {
     pub times: Option<String>,
     /// Handoff times before some were left out.
     pub all_points: usize,
+    /// When the page wants to have what is done by then; if never, it wants the whole.
+    pub within: Option<Nanos>,
     /// The same for all query strings that ask the same.
     pub name: String,
 }
@@ -135,8 +149,9 @@ impl Words {
                 query.len()
             )));
         }
-        let keys =
-            || KEYS.iter().filter(|(_, single)| *single || endpoint == Endpoint::Compare).map(|key| key.0);
+        let own = Some(WITHIN).filter(|_| endpoint == Endpoint::Page);
+        let of_this = |single: bool| single || !endpoint.is_single();
+        let keys = || KEYS.iter().filter(|(_, single)| of_this(*single)).map(|key| key.0).chain(own);
         let mut words: Vec<(String, String)> = Vec::new();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             if !keys().any(|known| known == key) {
@@ -354,13 +369,14 @@ impl Question {
         });
         let cc = cc.transpose()?;
         let times = match endpoint {
-            Endpoint::Compare => words.times(usual)?,
+            Endpoint::Compare | Endpoint::Page => words.times(usual)?,
             Endpoint::Trace | Endpoint::Capture => {
                 words.needed("at", "a time such as 8.2s")?;
                 Times(vec![words.time("at", 0, [0, LATEST])?])
             }
         };
         let all_points = times.0.len();
+        let within = words.get(WITHIN).map(|_| words.time(WITHIN, 0, [0, LATEST])).transpose()?;
         let points = words.number("points", MOST_POINTS as u64, [1, MOST_POINTS as u64])?;
         let Times(at) = times.thinned(points as usize);
         let request = Request {
@@ -381,7 +397,7 @@ impl Question {
         let times =
             Some(words.get("at").unwrap_or(usual)).filter(|word| *word != USUAL_TIMES).map(String::from);
         let plan = request.plan().map_err(refused)?;
-        if endpoint != Endpoint::Compare && plan.traffic.as_ref().is_some_and(|traffic| !traffic.download) {
+        if endpoint.is_single() && plan.traffic.as_ref().is_some_and(|traffic| !traffic.download) {
             return Err(Refusal::bad(
                 "traffic: one handoff is drawn of downloads; expected download among the traffic".into(),
             ));
@@ -390,7 +406,7 @@ impl Question {
         let links: Vec<[&str; 2]> =
             plan.request.pairs.iter().map(|(old, new)| [&*old.text, &*new.text]).collect();
         let name = format!("{links:?} {:?} {times:?} {all_points}", without_links(&plan.request));
-        Ok(Self { plan, times, all_points, name })
+        Ok(Self { plan, times, all_points, within, name })
     }
 }
 

@@ -38,6 +38,11 @@ impl Refusal {
         Self { status: StatusCode::FORBIDDEN, sentence: sentence.into() }
     }
 
+    /// The sentence for a program.
+    pub fn json(&self) -> String {
+        json!({ "error": self.sentence }).to_string()
+    }
+
     /// Our fault.
     pub fn ours(problem: impl std::fmt::Display) -> Self {
         Self {
@@ -49,8 +54,7 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let body = json!({ "error": self.sentence }).to_string();
-        (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
+        (self.status, [(CONTENT_TYPE, "application/json")], self.json()).into_response()
     }
 }
 

@@ -25,12 +25,11 @@ pub fn schema(traces: &Traces) -> Value {
 }
 
 fn question(endpoint: Endpoint, traces: &Traces) -> Value {
-    let single = endpoint != Endpoint::Compare;
-    let keys = KEYS.iter().filter(|(_, of_single)| *of_single || !single);
+    let keys = KEYS.iter().filter(|(_, of_single)| *of_single || !endpoint.is_single());
     let properties: Map<String, Value> =
         keys.map(|&(key, _)| (key.to_string(), property(key, endpoint, traces))).collect();
     let required = match endpoint {
-        Endpoint::Compare => json!(["old", "new"]),
+        Endpoint::Compare | Endpoint::Page => json!(["old", "new"]),
         Endpoint::Trace => json!(["old", "new", "at"]),
         Endpoint::Capture => json!(["old", "new", "at", "schemes"]),
     };

@@ -4,8 +4,8 @@ use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
 use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
-use crate::work::{Cancellation, LONGEST, Workers};
-use crate::{answer, connections, guard, page, schema};
+use crate::work::{Cancellation, LONGEST, Turn, Workers};
+use crate::{answer, connections, growing, guard, lines, page, schema};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
@@ -193,12 +193,22 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
 }
 
 async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare, &house.traces)?;
-    let folder = house.traces.folder().to_path_buf();
-    let work = move |question: &Question, cancellation: &Cancellation| {
-        answer::comparison_view(question, cancellation, &folder)
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Page, &house.traces)?;
+    let kind = if question.within.is_some() { "application/x-ndjson" } else { "application/json" };
+    let name = format!("comparison {}", question.name);
+    if let Some(kept) = house.answers.get(&name) {
+        return Ok(text(kind, format!("{kept}\n")));
+    }
+    let own = house.clone();
+    let work = move |turn: &mut Turn| {
+        growing::comparison(&question, turn, own.traces.folder(), |view| {
+            own.answers.insert(name, view.into())
+        })
     };
-    Ok(text("application/json", house.text("comparison", question, work).await?))
+    let mut parts = house.workers.parts(work).await?;
+    // The status waits for it.
+    let first = parts.next().await.ok_or_else(|| Refusal::ours("nothing was answered"))??;
+    Ok(([(CONTENT_TYPE, kind)], lines::body(first, parts)).into_response())
 }
 
 async fn handoff_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {

@@ -3,6 +3,8 @@
 use crate::question::{Question, USUAL_SCHEMES, in_seconds};
 use crate::refusal::Refusal;
 use segue_study::Request;
+use segue_study::bench_words::NOTICE_ERROR;
+use segue_study::request::PACKETS;
 use segue_world::{Definition, Kind, NoticeMode, NoticeWord, SimulatedKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,6 +35,27 @@ pub fn trace_command(question: &Question, folder: &Path) -> String {
     in_folder(folder, &question.plan.request, shell_words::join(words))
 }
 
+/// Conditions that are not usual. A heading must say them beside links, kind, flows and TCP.
+pub fn conditions(request: &Request) -> Vec<String> {
+    let mut conditions = Vec::new();
+    if let NoticeMode::InBand { lost } = request.notice {
+        let lost = ["", ", its first copy lost", ", both its copies lost"][lost.min(2) as usize];
+        conditions.push(format!("notice in band{lost}"));
+    }
+    let error = request.settings.iter().find(|(key, _)| key == NOTICE_ERROR);
+    conditions.extend(error.map(|(_, error)| format!("notices err by {error}")));
+    if request.packets != PACKETS {
+        conditions.push(format!("{} packets", request.packets));
+    }
+    if request.definition == Definition::AfterAck {
+        conditions.push("counted from the cumulative ACK".into());
+    }
+    if request.seed != 1 {
+        conditions.push(format!("seed {}", request.seed));
+    }
+    conditions
+}
+
 /// Words that both commands share.
 fn command(name: &str, request: &Request) -> Vec<String> {
     let mut words = vec!["segue".to_string(), name.to_string()];
@@ -61,7 +84,7 @@ fn command(name: &str, request: &Request) -> Vec<String> {
             option("notice-loss", lost.to_string());
         }
     }
-    if request.packets != 100 {
+    if request.packets != PACKETS {
         option("packets", request.packets.to_string());
     }
     if request.definition == Definition::AfterAck {

@@ -1,20 +1,31 @@
 //! How much is done at once, for how long, and for whom.
 
 use crate::refusal::Refusal;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Longest that one answer is worked on while a user waits.
 pub const LONGEST: Duration = Duration::from_secs(20);
 /// Most answers that are waited for.
 const MOST_WAITING: usize = 256;
 
+/// Threads for one answer: the end of what others have asked is not waited for.
+pub fn cores() -> Result<ThreadPool, Refusal> {
+    ThreadPoolBuilder::new().build().map_err(Refusal::ours)
+}
+
 /// How much is worked on at once.
 pub struct Workers {
     /// One per core: each run already uses all cores.
     runs: Arc<Semaphore>,
+    /// As many answers again that have said something and go on.
+    rests: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
     /// The program is about to end.
     closing: Arc<AtomicBool>,
@@ -51,6 +62,7 @@ impl Workers {
     pub fn new(runs: usize, longest: Duration) -> Self {
         Self {
             runs: Arc::new(Semaphore::new(runs)),
+            rests: Arc::new(Semaphore::new(runs)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             closing: Arc::default(),
             longest,
@@ -70,11 +82,7 @@ impl Workers {
     ) -> Result<T, Refusal> {
         let gone = Arc::new(AtomicBool::new(false));
         let _client = Client(gone.clone());
-        let _waiting = self
-            .waiting
-            .clone()
-            .try_acquire_owned()
-            .map_err(|_| Refusal::busy("too many questions at once; expected at most 256"))?;
+        let _waiting = self.wait()?;
         let place = self.runs.clone().acquire_owned().await.map_err(Refusal::ours)?;
         let cancellation =
             Cancellation { gone, closing: self.closing.clone(), until: Instant::now() + self.longest };
@@ -82,10 +90,95 @@ impl Workers {
             let _place = place;
             work(&cancellation)
         });
-        worker.await.map_err(Refusal::ours)??.ok_or_else(|| {
-            let longest = self.longest.as_secs();
-            let what = format!("the answer takes longer than {longest} s");
-            Refusal::busy(&format!("{what}; expected fewer flows, schemes or packets, or slower links"))
-        })
+        worker.await.map_err(Refusal::ours)??.ok_or_else(|| too_long(self.longest))
+    }
+
+    /// The same of an answer in parts, which come while `work` goes on.
+    pub async fn parts(
+        &self,
+        work: impl FnOnce(&mut Turn) -> Result<Option<()>, Refusal> + Send + 'static,
+    ) -> Result<Parts, Refusal> {
+        let gone = Arc::new(AtomicBool::new(false));
+        let client = Client(gone.clone());
+        let waiting = self.wait()?;
+        let place = self.runs.clone().acquire_owned().await.map_err(Refusal::ours)?;
+        let (say, said) = unbounded_channel();
+        let until = Instant::now() + self.longest;
+        let cancellation = Cancellation { gone, closing: self.closing.clone(), until };
+        let (longest, rests) = (self.longest, self.rests.clone());
+        let mut turn =
+            Turn { cancellation, say, place: Some(place), rests, longest, handle: Handle::current() };
+        tokio::task::spawn_blocking(move || {
+            let _waiting = waiting;
+            let outcome = work(&mut turn).and_then(|end| end.ok_or_else(|| too_long(longest)));
+            if let Err(refusal) = outcome {
+                // Nobody listens if the client has gone.
+                let _ = turn.say.send(Err(refusal));
+            }
+        });
+        Ok(Parts { said, _client: client })
+    }
+
+    fn wait(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let waiting = self.waiting.clone().try_acquire_owned();
+        waiting.map_err(|_| Refusal::busy("too many questions at once; expected at most 256"))
+    }
+}
+
+fn too_long(longest: Duration) -> Refusal {
+    let what = format!("the answer takes longer than {} s", longest.as_secs());
+    Refusal::busy(&format!("{what}; expected fewer flows, schemes or packets, or slower links"))
+}
+
+/// The parts of an answer, as they come. Its work ends when they are dropped.
+pub struct Parts {
+    said: UnboundedReceiver<Result<String, Refusal>>,
+    _client: Client,
+}
+
+impl Parts {
+    /// The next; nothing after the last.
+    pub async fn next(&mut self) -> Option<Result<String, Refusal>> {
+        self.said.recv().await
+    }
+
+    /// The same, for a body.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<String, Refusal>>> {
+        self.said.poll_recv(context)
+    }
+}
+
+/// The work on an answer in parts.
+pub struct Turn {
+    pub cancellation: Cancellation,
+    say: UnboundedSender<Result<String, Refusal>>,
+    place: Option<OwnedSemaphorePermit>,
+    rests: Arc<Semaphore>,
+    longest: Duration,
+    handle: Handle,
+}
+
+impl Turn {
+    /// Says a part.
+    pub fn say(&self, part: String) {
+        // Nobody listens if the client has gone.
+        let _ = self.say.send(Ok(part));
+    }
+
+    /// Leaves the place to somebody who has heard nothing yet, and goes on when there is one for the rest. If that may
+    /// take long, `meanwhile` says what there is.
+    pub fn give_way(&mut self, meanwhile: impl FnOnce(&Self) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let rests = self.rests.clone();
+        let place = match rests.clone().try_acquire_owned() {
+            Ok(place) => place,
+            Err(_) => {
+                meanwhile(self)?;
+                self.place = None;
+                self.handle.block_on(rests.acquire_owned()).map_err(Refusal::ours)?
+            }
+        };
+        self.place = Some(place);
+        self.cancellation.until = Instant::now() + self.longest;
+        Ok(())
     }
 }

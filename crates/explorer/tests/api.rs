@@ -50,6 +50,14 @@ mod axum_test {
         })
     }
 
+    impl Answer {
+        /// One by line.
+        pub fn lines(&self) -> Vec<Value> {
+            let text = std::str::from_utf8(&self.body).expect("text");
+            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        }
+    }
+
     pub fn ask(path: &str) -> Answer {
         ask_with(path, &[("host", "127.0.0.1:8080")])
     }
@@ -508,6 +516,50 @@ fn few_packets_of_a_fast_link_are_drawn() {
 fn a_thinned_comparison_says_so() {
     let view = ask("/view/compare?old=wlan&new=hsdpa&points=5").json();
     assert_eq!((view["points"].as_u64(), view["of"].as_u64()), (Some(5), Some(200)));
+}
+
+/// However soon the page wants something, it gets at least one handoff. How many there are depends on the machine; the
+/// last line is the whole.
+#[test]
+fn a_growing_comparison_ends_with_the_whole() {
+    let question = "/view/compare?old=20mbit/20ms&new=2mbit/50ms&flows=2";
+    let whole = ask(question).json();
+    for within in ["0s", "1ms", "60s"] {
+        let answer = ask(&format!("{question}&within={within}"));
+        assert_eq!(answer.status, 200, "{within}");
+        assert!(answer.headers.contains("application/x-ndjson"), "{}", answer.headers);
+        let lines = answer.lines();
+        let points: Vec<u64> = lines.iter().map(|line| line["points"].as_u64().expect("a number")).collect();
+        assert!(points[0] > 0 && points.is_sorted_by(|a, b| a < b), "{within}: {points:?}");
+        assert_eq!(lines.last(), Some(&whole), "{within}");
+        for line in &lines {
+            for key in ["headline", "notes", "of", "command", "toml"] {
+                assert_eq!(line[key], whole[key], "{within}: {key}");
+            }
+        }
+    }
+    // The whole alone is one line, and only the page grows.
+    assert_eq!(ask(question).lines().len(), 1);
+    let refused = ask("/api/compare?old=wlan&new=hsdpa&within=0s");
+    assert!(refused.status == 400 && refused.json()["error"].to_string().contains("`within`"));
+    let refused = ask("/view/compare?old=wlan&new=hsdpa&within=61s");
+    assert!(refused.status == 400 && refused.json()["error"].to_string().contains("within `61s`"));
+}
+
+/// The page's heading must say it, as the result depends on it.
+#[test]
+fn the_heading_says_what_is_not_usual() {
+    let question = "/view/compare?old=wlan&new=hsdpa&at=5s&schemes=sack";
+    let heading = |more: &str| {
+        ask(&format!("{question}{more}")).json()["headline"].as_str().expect("a heading").to_string()
+    };
+    assert_eq!(heading(""), "wlan -> hsdpa, make-before-break, 1 flow; TCP: ns2-sack1");
+    let own = heading("&notice=in-band&notice-loss=1&packets=50&definition=after-ack&seed=3");
+    let said =
+        "notice in band, its first copy lost; 50 packets; counted from the cumulative ACK; seed 3; TCP";
+    assert!(own.contains(said), "{own}");
+    assert!(heading("&notice=in-band").contains("; notice in band; TCP"));
+    assert!(heading("&notice-error=late=50ms").contains("; notices err by late=50ms; TCP"));
 }
 
 /// Words of links, traffic and neighbours mean what they mean to `segue compare`.

@@ -64,8 +64,11 @@ impl Progress {
         Self { bar, done, account, since, shown, teller }
     }
 
-    /// So many more are done.
+    /// So many more are done. Runs tell of nothing often.
     pub fn inc(&self, more: u64) {
+        if more == 0 {
+            return;
+        }
         self.done.fetch_add(more, Ordering::Relaxed);
         self.bar.inc(more);
     }

@@ -15,7 +15,6 @@ use segue_study::explain::{Moment, explain_at_most, several_stacks};
 use segue_study::times::time;
 use segue_study::{Plan, Request};
 use segue_world::{Nanos, SimulatedKind};
-use std::cell::Cell;
 use std::path::Path;
 
 /// `segue trace`.
@@ -108,15 +107,8 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     // Its last part is the writing of files.
     let runs = plan.schemes.len() as u64;
     let progress = progress::of(screen, runs + 1, "parts of the trace");
-    // A run is done when the next one begins; a stack may have one more, that of regular TCP.
-    let begun = Cell::new(0);
-    let begins = || {
-        progress.inc((1..runs).contains(&begun.get()).into());
-        begun.set(begun.get() + 1);
-    };
     let since = if whole { 0 } else { moment.told_since() };
-    let traces = explain_at_most(&plan, moment, since, usize::MAX, &begins);
-    progress.inc(runs - begun.get().clamp(1, runs) + 1);
+    let traces = explain_at_most(&plan, moment, since, usize::MAX, &|more| progress.inc(more));
 
     #[cfg(feature = "report")]
     {

@@ -2,7 +2,7 @@
 
 use crate::explorer::{Server, run, segue};
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -270,21 +270,49 @@ const PAPER_LINKS: [(&str, &str); 8] = [
     ("6000kbit/50ms", "54mbit/4ms"),
 ];
 
-/// Asks for these at once, as the page does, and says how long all answers took.
-fn page(server: &Server, views: &[String]) -> Duration {
-    let begun = Instant::now();
-    let streams: Vec<TcpStream> = views.iter().map(|view| server.send(view)).collect();
-    for (view, mut stream) in views.iter().zip(streams) {
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        assert!(answer.starts_with("HTTP/1.0 200"), "{view}: {}", &answer[..answer.len().min(300)]);
-    }
-    begun.elapsed()
+/// How long the page waits for what it shows of a question.
+struct Waited {
+    /// Until it shows a comparison of some handoffs: heading, medians and pictures.
+    first: Duration,
+    /// Until it shows one handoff.
+    handoff: Duration,
+    /// Until it shows the comparison of all; nothing if that takes too long.
+    whole: Option<Duration>,
 }
 
-/// The whole comparison, and one handoff.
-fn both(question: &str) -> [String; 2] {
-    [format!("/view/compare?{question}"), format!("/view/handoff?{question}&at=8.2s")]
+/// Asks as the page does: for a comparison that grows, and for one handoff when some of it is there.
+fn page(server: &Server, question: &str, soon: &str, at: &str) -> Waited {
+    let comparison = format!("/view/compare?{question}&within={soon}");
+    let handoff = format!("/view/handoff?{question}&at={at}");
+    let begun = Instant::now();
+    let mut lines = BufReader::new(server.send(&comparison)).lines().map(|line| line.expect("an answer"));
+    let status = lines.next().expect("a status");
+    assert!(status.starts_with("HTTP/1.0 200"), "{comparison}: {status}");
+    let view = lines.find(|line| line.starts_with('{')).expect("a view");
+    let first = begun.elapsed();
+    assert!(view.contains("\"headline\""), "{comparison}: {}", &view[..view.len().min(300)]);
+    let mut drawn = server.send(&handoff);
+    std::thread::scope(|scope| {
+        let drawn = scope.spawn(|| {
+            let mut answer = String::new();
+            drawn.read_to_string(&mut answer).expect("an answer");
+            assert!(answer.starts_with("HTTP/1.0 200"), "{handoff}: {}", &answer[..answer.len().min(300)]);
+            begun.elapsed()
+        });
+        let last = lines.last().unwrap_or(view);
+        let whole = begun.elapsed();
+        let view: Value = serde_json::from_str(&last).expect("JSON");
+        let is_whole = view["points"].is_u64() && view["points"] == view["of"];
+        assert!(is_whole || view["error"].to_string().contains("takes longer"), "{comparison}");
+        let handoff = drawn.join().expect("no panic");
+        Waited { first, handoff, whole: is_whole.then_some(whole) }
+    })
+}
+
+fn tell_both(what: &str, waited: &[Waited]) {
+    tell(&format!("{what}, something new"), waited.iter().map(|one| one.first).collect());
+    tell(&format!("{what}, one handoff"), waited.iter().map(|one| one.handoff).collect());
+    tell(&format!("{what}, the comparison of all"), waited.iter().filter_map(|one| one.whole).collect());
 }
 
 fn tell(what: &str, mut times: Vec<Duration>) {
@@ -311,31 +339,29 @@ const LINKS_OF_TODAY: [(&str, &str); 8] = [
     ("5g", "5g-mmwave"),
 ];
 
-/// How long the page waits until it shows something new. Where a link is fast or a whole comparison takes more than
-/// 150 ms, it asks for some of the handoffs first.
+/// The same as below for links of today, one page at a time.
 #[test]
 #[ignore = "a measurement: make measure"]
 fn answers_over_links_of_today() {
     let server = Server::start();
+    let soon = server.soon();
     let ways = LINKS_OF_TODAY.into_iter().flat_map(|(old, new)| [(old, new), (new, old)]);
-    let mut first = Vec::new();
+    let mut waited = Vec::new();
     for (old, new) in ways {
         for more in ["kind=mbb", "kind=bbm", "kind=bbm&disconnect=300ms&traffic=download,page", "kind=soft"] {
-            let question = format!("old={old}&new={new}&{more}");
-            let views =
-                [format!("/view/compare?{question}&points=8"), format!("/view/handoff?{question}&at=2s")];
-            first.push(page(&server, &views));
+            waited.push(page(&server, &format!("old={old}&new={new}&{more}"), &soon, "2s"));
         }
     }
-    tell("the first of what it shows", first);
+    tell_both("one at a time", &waited);
 }
 
-/// How long the page waits for all it shows, and what twenty such pages do at once (docs/reference/explorer.md
-/// has the figures).
+/// How long the page waits until it shows something new, and all; and what twenty such pages do at once
+/// (docs/reference/explorer.md has the figures).
 #[test]
 #[ignore = "a measurement: make measure"]
 fn answers_over_the_paper_links() {
     let server = Server::start();
+    let soon = server.soon();
     let mut questions = Vec::new();
     for (old, new) in PAPER_LINKS {
         for kind in ["mbb", "bbm"] {
@@ -347,17 +373,20 @@ fn answers_over_the_paper_links() {
             }
         }
     }
-    tell("one at a time", questions.iter().map(|question| page(&server, &both(question))).collect());
+    let waited: Vec<Waited> =
+        questions.iter().map(|question| page(&server, question, &soon, "8.2s")).collect();
+    tell_both("one at a time", &waited);
     let others: Vec<String> = questions.iter().map(|question| format!("{question}&seed=2")).collect();
-    let server = &server;
-    let times = std::thread::scope(|scope| {
+    let (server, soon) = (&server, soon.as_str());
+    let waited: Vec<Waited> = std::thread::scope(|scope| {
         let clients: Vec<_> = others
             .chunks(others.len().div_ceil(20))
             .map(|own| {
-                scope.spawn(|| own.iter().map(|question| page(server, &both(question))).collect::<Vec<_>>())
+                let pages = own.iter().map(|question| page(server, question, soon, "8.2s"));
+                scope.spawn(move || pages.collect::<Vec<_>>())
             })
             .collect();
         clients.into_iter().flat_map(|client| client.join().expect("no panic")).collect()
     });
-    tell("twenty at once", times);
+    tell_both("twenty at once", &waited);
 }

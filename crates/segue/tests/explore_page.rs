@@ -228,6 +228,51 @@ fn a_bad_address_is_explained_on_the_page() {
     assert!(browser.complaints.iter().all(|complaint| complaint.contains("400")), "{:?}", browser.complaints);
 }
 
+/// How much of a comparison is shown meanwhile depends on the machine. In the end it is the whole of the last question.
+#[test]
+#[ignore = "needs chromium"]
+fn a_comparison_grows_until_it_is_whole() {
+    let mut browser = Browser::start();
+    let server = Server::start();
+    let is_whole = |browser: &mut Browser, question: &str| {
+        let (status, view) = server.get(&format!("/view/compare?{question}"));
+        let view: Value = serde_json::from_slice(&view).expect("JSON");
+        assert!(status == 200 && view["points"] == view["of"], "{question}: {view}");
+        let text = |id: &str| format!("document.getElementById('{id}').textContent");
+        assert_eq!(browser.evaluate(&text("said")), view["said"], "{question}");
+        let heading = view["headline"].as_str().expect("text").replace("->", "\u{2192}");
+        assert!(
+            browser.evaluate(&text("headline")).as_str().is_some_and(|shown| shown.starts_with(&heading)),
+            "{question}"
+        );
+        let buttons =
+            browser.evaluate("[...document.querySelectorAll('#typical button')].map(one => one.textContent)");
+        let typical = view["typical"].as_array().expect("a list").iter().map(|one| {
+            let [at, why] = ["at", "why"].map(|key| one[key].as_str().expect("text"));
+            format!("handoff at {} s ({why})", at.trim_end_matches('s'))
+        });
+        assert_eq!(buttons, typical.collect::<Value>(), "{question}");
+    };
+    let first = "old=80mbit/5ms&new=20mbit/20ms&flows=4";
+    browser.ask(&server.address, &format!("/?{first}"), 1280, false);
+    settle(&mut browser);
+    is_whole(&mut browser, first);
+    // Each question ends the one before it, the last of them by what is on the screen already.
+    for rates in [&["10", "5"][..], &["40", "5", "10", "5"], &["30", "5"]] {
+        for rate in rates {
+            browser.evaluate(&format!(
+                "(() => {{ const control = document.getElementById('new-rate'); control.value = '{rate}'; \
+                 control.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
+            ));
+        }
+        settle(&mut browser);
+        let rate = rates[rates.len() - 1].parse::<u32>().expect("a number");
+        let rate = if rate < 10 { format!("{}kbit", rate * 1000) } else { format!("{rate}mbit") };
+        is_whole(&mut browser, &format!("old=80mbit/5ms&new={rate}/20ms&flows=4"));
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
 /// Measured links of the folder, words of links and users: what the controls say is what is computed.
 #[test]
 #[ignore = "needs chromium"]

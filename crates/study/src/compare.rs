@@ -5,7 +5,7 @@ use crate::request::{Group, Plan};
 use crate::warnings::warnings;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
-use segue_world::{Experiment, RunRecord, WarmRun};
+use segue_world::{Experiment, Fork, RunRecord, WarmRun};
 
 /// The result of a comparison.
 #[derive(Clone, Debug)]
@@ -107,16 +107,10 @@ impl Comparison {
         let groups = groups
             .par_iter()
             .map(|seeds| {
-                let records: Vec<Vec<Vec<Vec<RunRecord>>>> =
+                let records: Vec<Vec<AtTime>> =
                     seeds.par_iter().map(|group| records(plan, group, done)).collect();
-                let mut experiment = seeds[0].experiments[0].clone();
-                let mut handoffs = Vec::new();
-                for nth in 0..plan.series.handoffs {
-                    let following = experiment.following();
-                    handoffs.push(summarise(plan, seeds, experiment, &records, nth, keep_handoffs));
-                    experiment = following;
-                }
-                handoffs
+                let records: Vec<Vec<_>> = records.iter().map(|seed| seed.iter().collect()).collect();
+                summaries(plan, seeds, &records, keep_handoffs)
             })
             .collect::<Vec<_>>();
         Self { groups: groups.into_iter().flatten().collect() }
@@ -132,33 +126,68 @@ impl Comparison {
 const BATCH: usize = 64;
 
 /// Runs one warm-up's handoffs; records by handoff time, then by scheme, then by handoff of the run.
-pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<Vec<RunRecord>>> {
-    let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
-    for (stack, warm) in warm.iter_mut().enumerate() {
-        warm.follow(plan.schemes.iter().filter(|s| s.stack_index == stack).map(|s| &s.scheme));
-    }
+pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<AtTime> {
+    let mut warm = warm_runs(plan, group);
     let mut records = Vec::with_capacity(plan.request.at.len());
     for times in plan.request.at.chunks(BATCH) {
         let forks: Vec<Vec<_>> = times
             .iter()
             .map(|&at| {
                 done(0);
-                warm.iter_mut().map(|warm| warm.fork(at)).collect()
+                warm.iter_mut().map(|warm| warm.fork_unless(at, &|| done(0))).collect()
             })
             .collect();
         records.par_extend(forks.into_par_iter().map(|forks| {
             done(0);
-            let handoffs: Vec<_> = forks.into_iter().map(|fork| fork.complete()).collect();
-            let records: Vec<_> = plan
-                .schemes
-                .iter()
-                .map(|s| handoffs[s.stack_index].run_series(&s.scheme, plan.series, &|| done(0)))
-                .collect();
-            done(plan.schemes.len() as u64 * u64::from(plan.series.handoffs));
+            let records = run_forks(plan, forks, &|| done(0));
+            done(runs_at_a_time(plan));
             records
         }));
     }
     records
+}
+
+/// A warm run for each stack, ready for the schemes on it.
+pub(crate) fn warm_runs(plan: &Plan, group: &Group) -> Vec<WarmRun> {
+    let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
+    for (stack, warm) in warm.iter_mut().enumerate() {
+        warm.follow(plan.schemes.iter().filter(|s| s.stack_index == stack).map(|s| &s.scheme));
+    }
+    warm
+}
+
+/// Runs the handoffs of a time, by forks of each stack. `looks` is called now and then, and
+/// may end them ([`crate::stop`]).
+pub(crate) fn run_forks(plan: &Plan, forks: Vec<Fork>, looks: &(dyn Fn() + Sync)) -> AtTime {
+    let handoffs: Vec<_> = forks.into_iter().map(|fork| fork.complete()).collect();
+    // Schemes are shared out where there are fewer handoffs than cores.
+    let schemes = plan.schemes.par_iter();
+    schemes.map(|s| handoffs[s.stack_index].run_series(&s.scheme, plan.series, looks)).collect()
+}
+
+/// How many handoffs are run at a time, with all schemes.
+pub(crate) fn runs_at_a_time(plan: &Plan) -> u64 {
+    plan.schemes.len() as u64 * u64::from(plan.series.handoffs)
+}
+
+/// Records of a handoff time, by scheme, then by handoff of the run.
+pub(crate) type AtTime = Vec<Vec<RunRecord>>;
+
+/// Each handoff of the runs; `records` by seed, then by handoff time.
+pub(crate) fn summaries(
+    plan: &Plan,
+    seeds: &[Group],
+    records: &[Vec<&AtTime>],
+    keep: bool,
+) -> Vec<GroupResult> {
+    let mut experiment = seeds[0].experiments[0].clone();
+    let mut handoffs = Vec::new();
+    for nth in 0..plan.series.handoffs {
+        let following = experiment.following();
+        handoffs.push(summarise(plan, seeds, experiment, records, nth, keep));
+        experiment = following;
+    }
+    handoffs
 }
 
 /// One handoff of each run.
@@ -166,14 +195,14 @@ fn summarise(
     plan: &Plan,
     seeds: &[Group],
     experiment: Experiment,
-    records: &[Vec<Vec<Vec<RunRecord>>>],
+    records: &[Vec<&AtTime>],
     nth: u32,
     keep: bool,
 ) -> GroupResult {
     let handoff = plan.which(nth);
     let nth = nth as usize;
     // Points in the order of seeds, then of times; the same for every scheme.
-    let points: Vec<&Vec<Vec<RunRecord>>> = records.iter().flatten().collect();
+    let points: Vec<&AtTime> = records.iter().flatten().copied().collect();
     let mut rows = Vec::new();
     let mut first_recovery: f64 = 0.0;
     let mut handoffs = Vec::new();

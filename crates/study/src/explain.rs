@@ -2,8 +2,8 @@
 
 use crate::compare::GroupResult;
 use crate::request::Plan;
-use segue_handoff::Scheme;
-use segue_world::trace::{Trace, trace_at_most};
+use rayon::prelude::*;
+use segue_world::trace::{Trace, TracedHandoff};
 use segue_world::{Nanos, SECOND};
 
 /// One handoff of a plan.
@@ -67,38 +67,35 @@ pub fn explain_around(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
 
 /// The same without what happened before `since`.
 pub fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTrace> {
-    explain_at_most(plan, moment, since, usize::MAX, &|| {})
+    explain_at_most(plan, moment, since, usize::MAX, &|_| {})
 }
 
-/// The same; of a run with more than `most` events none is kept ([`Trace::whole`]). `begins` is called before each run,
-/// and may end it ([`crate::stop`]).
+/// The same on all cores; of a run with more than `most` events none is kept ([`Trace::whole`]). `done` hears of runs
+/// as in [`Comparison::run`](crate::Comparison::run).
 pub fn explain_at_most(
     plan: &Plan,
     moment: Moment,
     since: Nanos,
     most: usize,
-    begins: &dyn Fn(),
+    done: &(dyn Fn(u64) + Sync),
 ) -> Vec<SchemeTrace> {
     let groups = plan.groups();
     let seeds = &groups[moment.group];
     let group = seeds.iter().find(|group| group.seed == moment.seed).unwrap_or(&seeds[0]);
-    let mut all: Vec<Option<SchemeTrace>> = vec![None; plan.schemes.len()];
-    for (stack, experiment) in group.experiments.iter().enumerate() {
-        let mine: Vec<usize> =
-            (0..plan.schemes.len()).filter(|&index| plan.schemes[index].stack_index == stack).collect();
-        let schemes: Vec<&Scheme> = mine.iter().map(|&index| &plan.schemes[index].scheme).collect();
-        let traces = trace_at_most(experiment, moment.at, &schemes, since, most, begins);
-        for (index, trace) in mine.into_iter().zip(traces) {
-            let planned = &plan.schemes[index];
-            all[index] = Some(SchemeTrace {
-                scheme: planned.name.clone(),
-                settings: planned.settings.clone(),
-                stack: planned.stack.name,
-                trace,
-            });
-        }
-    }
-    all.into_iter().flatten().collect()
+    let stacks = group.experiments.par_iter();
+    let stacks = stacks.map(|experiment| {
+        done(0);
+        TracedHandoff::new(experiment, moment.at, since, most, &|| done(0))
+    });
+    let stacks: Vec<TracedHandoff> = stacks.collect();
+    let schemes = plan.schemes.par_iter().map(|planned| {
+        done(0);
+        let trace = stacks[planned.stack_index].run(&planned.scheme, &|| done(0));
+        done(1);
+        let (scheme, settings) = (planned.name.clone(), planned.settings.clone());
+        SchemeTrace { scheme, settings, stack: planned.stack.name, trace }
+    });
+    schemes.collect()
 }
 
 /// Whether schemes stand on several stacks, which meet one handoff in different states.

@@ -1,7 +1,7 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run ([`compare`]), and the
 //! measures of docs/reference/bench.md ([`measure`], [`quantile`]). Single handoffs packet by packet ([`explain`]) and
 //! in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`]. How a comparison is shown:
-//! [`presentation`]. A run that is ended before its end: [`stop`]. When nothing comes: [`stalls`]. Real senders in a
+//! [`presentation`]. A comparison that is looked at while it grows: [`gradual`]. A run that is ended before its end: [`stop`]. When nothing comes: [`stalls`]. Real senders in a
 //! laboratory: what is asked ([`lab_plan`]) and what was measured ([`live`]).
 
 mod address;
@@ -12,6 +12,7 @@ pub mod decision_words;
 pub mod difference;
 pub mod drive;
 pub mod explain;
+pub mod gradual;
 mod lab_conditions;
 pub mod lab_drive;
 pub mod lab_plan;
@@ -42,6 +43,7 @@ pub mod warnings;
 
 pub use compare::{Comparison, GroupResult};
 pub use difference::Difference;
+pub use gradual::Gradual;
 pub use lab_drive::{DriveRow, DriveRun, LabDrive};
 pub use lab_plan::LabPlan;
 pub use live::{LiveComparison, LiveGroup, LiveRow, LiveRun, LiveRuns, Moment};

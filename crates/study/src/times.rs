@@ -60,11 +60,14 @@ impl Times {
     /// At most `most` of them, evenly spread: one from the middle of each of `most` equal parts.
     pub fn thinned(self, most: usize) -> Self {
         let Self(all) = self;
-        if most >= all.len() {
-            return Self(all);
-        }
-        Self((0..most).map(|part| all[(2 * part + 1) * all.len() / (2 * most)]).collect())
+        Self(spread(all.len(), most).map(|index| all[index]).collect())
     }
+}
+
+/// The places of at most `most` of so many, evenly spread: one from the middle of each of `most` equal parts.
+pub fn spread(all: usize, most: usize) -> impl Iterator<Item = usize> {
+    let parts = most.min(all);
+    (0..parts).map(move |part| (2 * part + 1) * all / (2 * parts))
 }
 
 /// Reads a time.

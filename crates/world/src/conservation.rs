@@ -109,8 +109,8 @@ fn the_record_tells_losses_apart() {
             |sim: &mut BenchSim<Counts>, link_ids| refit(&experiment, sim, &link_ids, codel, 20_000);
         let mut warm = WarmRun::watched(experiment.clone(), Counts::default(), prepare);
         let at = 5 * SECOND;
-        let handoff = warm.fork_watched(at).complete_watched();
-        let ended = handoff.run_watched(&check_scheme("sack", &[]).unwrap());
+        let handoff = warm.fork_watched(at, &|| {}).complete_watched();
+        let ended = handoff.run_watched(&check_scheme("sack", &[]).unwrap(), &|| {});
         let (record, completion) = (ended.record, handoff.completion());
         let count = |wanted, since| {
             let is_it = |&&(time, cause): &&(Nanos, LossCause)| cause == wanted && time >= since;
@@ -177,7 +177,7 @@ proptest! {
         let scheme = check_scheme(name, &[]).unwrap();
         let prepare = |sim: &mut BenchSim<Counts>, link_ids| refit(&experiment, sim, &link_ids, codel, per_million);
         let mut warm = WarmRun::watched(experiment.clone(), Counts::default(), prepare);
-        let handoff = warm.fork_watched(at * MS).complete_watched();
+        let handoff = warm.fork_watched(at * MS, &|| {}).complete_watched();
         let (mut sim, _) = handoff.start(&scheme);
         assert_whole(&sim);
         handoff.notify_all(&mut sim, &scheme);

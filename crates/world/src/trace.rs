@@ -2,7 +2,7 @@
 //! time on to the end of the slowest transfer.
 
 use crate::bench::{AR, CN, Experiment, LinkIds, NEW, OLD};
-use crate::handoff_run::{Ended, WarmRun};
+use crate::handoff_run::{Ended, Handoff, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
 use crate::notice_error::Told;
 use crate::packet::{Packet, Signal};
@@ -212,38 +212,41 @@ pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Tra
 
 /// The same; events before `since`, which is not after `at`, are not kept: a fast link has many.
 pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], since: Nanos) -> Vec<Trace> {
-    trace_at_most(experiment, at, schemes, since, usize::MAX, &|| {})
+    let handoff = TracedHandoff::new(experiment, at, since, usize::MAX, &|| {});
+    schemes.iter().map(|scheme| handoff.run(scheme, &|| {})).collect()
 }
 
-/// The same; of a run with more than `most` events none is kept. `begins` is called before each run.
-pub fn trace_at_most(
-    experiment: &Experiment,
-    at: Nanos,
-    schemes: &[&Scheme],
-    since: Nanos,
-    most: usize,
-    begins: &dyn Fn(),
-) -> Vec<Trace> {
-    let flows = experiment.flows;
-    let tracer = Tracer { since: since.min(at), flows, most, whole: true, ..Tracer::default() };
-    begins();
-    let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, link_ids| {
-        sim.net.observer.watch.link_ids = Some(link_ids);
-        if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
-            cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_log());
-        }
-    });
-    let handoff = warm.fork_watched(at).complete_watched();
-    let run = |scheme: &&Scheme| {
-        begins();
-        let Ended { record, at: end, under_way, watch: tracer, .. } = handoff.run_watched(scheme);
-        let targets = handoff.targets().to_vec();
+/// A handoff whose events are kept, before it is run with a scheme.
+pub struct TracedHandoff {
+    experiment: Experiment,
+    handoff: Handoff<Tracer>,
+}
+
+impl TracedHandoff {
+    /// The handoff at `at`; events before `since`, which is not after `at`, are not kept, and of a run with more than
+    /// `most` none. `looks` is called now and then: it may unwind, for what nobody wants any more.
+    pub fn new(experiment: &Experiment, at: Nanos, since: Nanos, most: usize, looks: &dyn Fn()) -> Self {
+        let flows = experiment.flows;
+        let tracer = Tracer { since: since.min(at), flows, most, whole: true, ..Tracer::default() };
+        let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, link_ids| {
+            sim.net.observer.watch.link_ids = Some(link_ids);
+            if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
+                cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_log());
+            }
+        });
+        let handoff = warm.fork_watched(at, looks).complete_watched();
+        Self { experiment: experiment.clone(), handoff }
+    }
+
+    /// Runs it with one scheme; `looks` as before.
+    pub fn run(&self, scheme: &Scheme, looks: &dyn Fn()) -> Trace {
+        let Ended { record, at: end, under_way, watch: tracer, .. } = self.handoff.run_watched(scheme, looks);
+        let targets = self.handoff.targets().to_vec();
         let whole = tracer.whole;
         let (events, resent_before) = tracer.finish();
-        let (experiment, told) = (experiment.clone(), handoff.told());
+        let (experiment, told) = (self.experiment.clone(), self.handoff.told());
         Trace { experiment, told, record, end, targets, events, resent_before, under_way, whole }
-    };
-    schemes.iter().map(run).collect()
+    }
 }
 
 /// Writes everything down.

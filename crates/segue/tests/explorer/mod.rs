@@ -60,6 +60,13 @@ impl Server {
         (status, answer.split_off(end + 4))
     }
 
+    /// When the page wants to have what is done, as its script says.
+    pub fn soon(&self) -> String {
+        let script = String::from_utf8(self.get("/explorer.js").1).expect("text");
+        let word = script.split_once("SOON = \"").and_then(|(_, rest)| rest.split_once('"'));
+        word.expect("a time").0.to_string()
+    }
+
     /// A request that has been made and not been answered.
     pub fn send(&self, path: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.host()).expect("a connection");

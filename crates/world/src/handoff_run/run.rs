@@ -18,6 +18,9 @@ use segue_netsim::Nanos;
 use segue_tcp::StackProfile;
 use std::collections::BTreeSet;
 
+/// So often a run asks whether to go on: every few milliseconds of a processor's time on the fastest links.
+pub(super) const BETWEEN_LOOKS: Nanos = 50_000_000;
+
 /// A network at completion, before any sender knows, with the marks and the bound that all schemes share.
 #[derive(Clone)]
 pub struct Handoff<W = ()> {
@@ -98,7 +101,7 @@ impl<W: HostObserver> Fork<W> {
 impl Handoff {
     /// Runs the rest with `scheme` at every sender.
     pub fn run(&self, scheme: &Scheme) -> RunRecord {
-        self.run_watched(scheme).record
+        self.run_watched(scheme, &|| {}).record
     }
 }
 
@@ -138,20 +141,21 @@ impl<W: HostObserver> Handoff<W> {
         self.at.notify_all(sim, scheme);
     }
 
-    /// Runs the rest with `scheme` at every sender; also what the watcher has heard.
-    pub(crate) fn run_watched(&self, scheme: &Scheme) -> Ended<W> {
-        let mut ended = self.run_last(scheme);
+    /// Runs the rest with `scheme` at every sender; also what the watcher has heard. `looks` is called every
+    /// [`BETWEEN_LOOKS`].
+    pub(crate) fn run_watched(&self, scheme: &Scheme, looks: &dyn Fn()) -> Ended<W> {
+        let mut ended = self.run_last(scheme, looks);
         self.add_traffic(std::slice::from_mut(&mut ended.record), ended.traffic.take());
         ended
     }
 
     /// The same of the last handoff of a run, without what came of the traffic.
-    pub(super) fn run_last(&self, scheme: &Scheme) -> Ended<W> {
-        self.end(scheme, self.run_until(scheme, Nanos::MAX))
+    pub(super) fn run_last(&self, scheme: &Scheme, looks: &dyn Fn()) -> Ended<W> {
+        self.end(scheme, self.run_until(scheme, Nanos::MAX, looks))
     }
 
     /// Runs until the transfers have ended, but not beyond `latest`.
-    pub(super) fn run_until(&self, scheme: &Scheme, latest: Nanos) -> Run<W> {
+    pub(super) fn run_until(&self, scheme: &Scheme, latest: Nanos, looks: &dyn Fn()) -> Run<W> {
         let at = &self.at;
         let (mut sim, link_ids) = at.start(scheme);
         let idle = IdleTime::new(&sim, &link_ids, at.completion, at.targets());
@@ -164,12 +168,17 @@ impl<W: HostObserver> Handoff<W> {
         let mut count = Count::begin(&sim, at);
         let mut pause = earlier(steps.next_at(), count.at);
         let mut from = at.completion;
+        let mut look_at = from + BETWEEN_LOOKS;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
             let until = pause.map_or(limit, |at| at.min(limit));
             if let Some(next) = sim.net.next_event().filter(|&next| next < until) {
                 from = next;
                 sim.step(until);
+                if next >= look_at {
+                    looks();
+                    look_at = next + BETWEEN_LOOKS;
+                }
             } else if let Some(now) = pause.filter(|&at| sim.net.next_event().is_none_or(|next| at <= next)) {
                 from = now;
                 sim.run_until(now);

@@ -31,31 +31,31 @@ impl Default for Series {
 }
 
 impl Handoff {
-    /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each. `begins` is called
-    /// before each of those that follow.
+    /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each. `looks` is called
+    /// before each of those that follow, and now and then: it may unwind, for a run that nobody wants any more.
     ///
     /// Neighbours are not for a second handoff.
-    pub fn run_series(&self, scheme: &Scheme, series: Series, begins: &dyn Fn()) -> Vec<RunRecord> {
+    pub fn run_series(&self, scheme: &Scheme, series: Series, looks: &dyn Fn()) -> Vec<RunRecord> {
         if series.handoffs <= 1 {
-            return vec![self.run(scheme)];
+            return vec![self.run_watched(scheme, looks).record];
         }
-        let (record, mut next) = self.run_to_next(scheme, series.every);
+        let (record, mut next) = self.run_to_next(scheme, series.every, looks);
         let mut records = vec![record];
         for _ in 2..series.handoffs {
-            begins();
-            let (record, following) = next.run_to_next(scheme, series.every);
+            looks();
+            let (record, following) = next.run_to_next(scheme, series.every, looks);
             records.push(record);
             next = following;
         }
-        begins();
-        let last = next.run_last(scheme);
+        looks();
+        let last = next.run_last(scheme, looks);
         records.push(last.record);
         next.add_traffic(&mut records, last.traffic);
         records
     }
 
     /// The record, and the handoff that begins so much later.
-    fn run_to_next(&self, scheme: &Scheme, every: Nanos) -> (RunRecord, Self) {
+    fn run_to_next(&self, scheme: &Scheme, every: Nanos, looks: &dyn Fn()) -> (RunRecord, Self) {
         let fork = &self.at.fork;
         let experiment = Arc::new(fork.experiment.following());
         let at = fork.at + every;
@@ -65,7 +65,7 @@ impl Handoff {
         let mut steps: Vec<(Nanos, Early)> = steps.collect();
         steps.sort_by_key(|&(at, _)| at);
         let latest = steps.first().map_or(at, |&(first, _)| first);
-        let run = self.run_until(scheme, latest);
+        let run = self.run_until(scheme, latest, looks);
         let record = self.end(scheme, run.clone()).record;
 
         let Run { mut sim, link_ids, steps: mut rest, .. } = run;

@@ -2,6 +2,7 @@
 
 use super::follower::{Follower, from_start};
 use super::fork::{Fork, plain};
+use super::run::BETWEEN_LOOKS;
 use crate::bench::{self, Experiment, LinkIds};
 use crate::lead;
 use crate::nodes::{BenchSim, HostObserver};
@@ -50,7 +51,12 @@ impl WarmRun {
 
     /// The network at `at`, which must not lie before an earlier fork.
     pub fn fork(&mut self, at: Nanos) -> Fork {
-        self.fork_watched(at)
+        self.fork_watched(at, &|| {})
+    }
+
+    /// The same; `looks` is called now and then: it may unwind, for a run that nobody wants any more.
+    pub fn fork_unless(&mut self, at: Nanos, looks: &dyn Fn()) -> Fork {
+        self.fork_watched(at, looks)
     }
 }
 
@@ -67,8 +73,12 @@ impl<W: HostObserver> WarmRun<W> {
         Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), link_ids }
     }
 
-    /// As [`Self::fork`].
-    pub(crate) fn fork_watched(&mut self, at: Nanos) -> Fork<W> {
+    /// As [`Self::fork_unless`].
+    pub(crate) fn fork_watched(&mut self, at: Nanos, looks: &dyn Fn()) -> Fork<W> {
+        while self.sim.net.now() + BETWEEN_LOOKS < at {
+            looks();
+            self.sim.run_until(self.sim.net.now() + BETWEEN_LOOKS);
+        }
         self.sim.run_until(at);
         for Follower { lead, scheme, sim } in &mut self.followers {
             let acts_at = lead::acts_at(&self.experiment, *lead, at);

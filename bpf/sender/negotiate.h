@@ -129,8 +129,10 @@ static inline void segue_on_change(struct bpf_sock_ops *ctx)
 	if (!sk || ctx->args[1] != TCP_CLOSE)
 		return;
 	conn = bpf_sk_storage_get(&connections, sk, 0, 0);
-	if (conn)
-		segue_flow_idle(conn);
+	if (!conn)
+		return;
+	segue_flow_idle(conn);
+	segue_leave_group(conn);
 }
 
 #endif

@@ -4,13 +4,22 @@ use crate::Failure;
 use crate::args::BenchArgs;
 use segue_study::Request;
 use segue_study::bench_words::{ADDRESS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
-use segue_world::access::LinkNames;
+use segue_study::planned::where_it_belongs;
+use segue_words::forgiven;
+use segue_world::access::{LinkError, LinkNames};
 use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 use std::path::Path;
 
 /// Reads a link.
 pub(crate) fn link(word: &str, names: &LinkNames) -> Result<AccessLink, Failure> {
-    AccessLink::parse_forgiving(word, Path::new(""), names).map_err(Failure::user)
+    AccessLink::parse_forgiving(word, Path::new(""), names).map_err(|error| {
+        Failure::user(match (error, where_it_belongs(&forgiven(word))) {
+            (LinkError::Unknown { text, presets, .. }, Some(hint)) => {
+                LinkError::Unknown { text, presets, hint }
+            }
+            (error, _) => error,
+        })
+    })
 }
 
 impl BenchArgs {

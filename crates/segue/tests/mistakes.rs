@@ -7,6 +7,9 @@ use super::cli::segue;
 fn mistakes_end_with_status_2_and_one_line() {
     let bad = [
         ("compare wlam wlan", "did you mean `wlan`"),
+        ("compare Cubic wlan", "; `cubic` is a scheme: --schemes cubic"),
+        ("compare quic wlan", "quic-reset does what QUIC does"),
+        ("compare wlan egprs --schemes wlan", "; `wlan` is a link"),
         ("compare 6400kbit 200kbit/300ms", "expected RATE/DELAY"),
         ("compare 0kbit/9ms wlan", "bad rate `0kbit`"),
         ("compare -5kbit/9ms wlan", "'-5' found; expected a link, RATE/DELAY, with a rate above 0"),

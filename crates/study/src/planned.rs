@@ -2,11 +2,12 @@
 
 use crate::bench_words::BenchWord;
 use crate::request_error::RequestError;
-use segue_handoff::{Scheme, regular};
+use segue_handoff::{Scheme, SchemeError, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
+use segue_world::access::{PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// A scheme, ready to be run.
@@ -59,7 +60,7 @@ pub fn planned(
             });
         }
         // Building once without settings reports an unknown name first.
-        Scheme::build(name, &[])?;
+        Scheme::build(name, &[]).map_err(|error| of_other_kind(error, name))?;
         let known = Scheme::settings_of(name);
         let mut own: Vec<_> =
             settings.iter().filter(|(key, _)| known.iter().any(|s| s.name == key)).cloned().collect();
@@ -177,6 +178,36 @@ fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
     })
 }
 
+/// The error of a scheme, where the word is a link or a stack.
+fn of_other_kind(error: SchemeError, word: &str) -> SchemeError {
+    let is_link = || PRESETS.iter().any(|(preset, _)| *preset == word) || variants().any(|of| of.0 == word);
+    match error {
+        SchemeError::Unknown { name, expected, .. } if is_link() => {
+            let hint = format!("; `{name}` is a link");
+            SchemeError::Unknown { name, expected, hint }
+        }
+        SchemeError::Unknown { name, expected, .. } if StackProfile::named(word).is_some() => {
+            let hint = format!("; `{name}` is a stack: --stack {name}");
+            SchemeError::Unknown { name, expected, hint }
+        }
+        error => error,
+    }
+}
+
+/// The hint for an unknown link whose word is a scheme or a stack.
+pub fn where_it_belongs(word: &str) -> Option<String> {
+    if let Some(hint) = of_quic(word) {
+        return Some(hint);
+    }
+    let is_scheme = Scheme::build(word, &[]).is_ok();
+    let option = match (is_scheme, StackProfile::named(word).is_some()) {
+        (true, _) => "a scheme: --schemes",
+        (_, true) => "a stack: --stack",
+        _ => return None,
+    };
+    Some(format!("; `{word}` is {option} {word}"))
+}
+
 /// The hint for a transport that is no TCP.
 fn of_quic(name: &str) -> Option<String> {
     let quic = "; all senders here are TCP's: the scheme quic-reset does what QUIC does on a new path";
@@ -256,7 +287,16 @@ mod tests {
             assert!(stack(control).contains(&own), "{}", stack(control));
             assert!(stack_named(&format!("linux-6.12/{}", control.to_lowercase())).is_ok());
         }
-        let scheme = |name| Scheme::build(name, &[]).map(|_| ()).unwrap_err().to_string();
+        let scheme = |name| {
+            let error = Scheme::build(name, &[]).map(|_| ()).unwrap_err();
+            of_other_kind(error, name).to_string()
+        };
+        assert!(scheme("5g-low").ends_with("; `5g-low` is a link"), "{}", scheme("5g-low"));
+        assert!(scheme("rfc").ends_with("; `rfc` is a stack: --stack rfc"), "{}", scheme("rfc"));
+        assert_eq!(where_it_belongs("near").as_deref(), Some("; `near` is a scheme: --schemes near"));
+        assert_eq!(where_it_belongs("rfc").as_deref(), Some("; `rfc` is a stack: --stack rfc"));
+        assert!(where_it_belongs("QUIC").is_some_and(|hint| hint.contains("quic-reset")));
+        assert_eq!(where_it_belongs("wlan"), None);
         assert!(scheme("sak").ends_with("; did you mean `sack`?"), "{}", scheme("sak"));
         let key = |name| check_key(name, &[], &[]).unwrap_err().to_string();
         assert!(

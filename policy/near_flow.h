@@ -13,6 +13,7 @@
  *   rate probe      a packet train at double speed. Its round trips show whether the link is
  *                   faster than reported (8.7)
  *   oversubscribed  N flows have more in flight than the path and a queue of W hold (8.8)
+ *   share           of one flow in its W / N: flows that are behind others have more (8.9)
  *   own queue       packets of the N flows that wait for each other. A round trip that this
  *                   queue does not explain shows competing traffic (8.5)
  */
@@ -29,8 +30,14 @@
 #define SEGUE_NEAR_NO_SAMPLE 7u /* no packet of a rate probe */
 #define SEGUE_NEAR_MIN_ROUND_SLOTS 8u /* a round has at least so many slots */
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first two round trips */
-#define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* the same where the path is oversubscribed (8.8) */
-#define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower there */
+#define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
+#define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
+#define SEGUE_NEAR_EVEN_SHARE 256u /* one that is W / N */
+#define SEGUE_NEAR_LEAST_SHARE 64u
+#define SEGUE_NEAR_SHARED_LIMIT 256u /* packets in flight: SEGUE_CLAIM_LIMIT of belief.h */
+#define SEGUE_NEAR_CATCH_UP 64u /* packets in which flows catch up */
+#define SEGUE_NEAR_WEIGHT_LIMIT 0xffffu
+#define SEGUE_NEAR_BEHIND_LIMIT 0x7fffu /* packets; more count as so many */
 
 /* segue_action.rules */
 enum {
@@ -236,16 +243,26 @@ static inline u32 segue_near_listens(const void *state)
 	return flow->old_unacked || (flow->claim_until && flow->oversubscribed);
 }
 
-/* 6.3: the rate of this flow's slots after the steps so far, kbit/s. */
+/* 6.3: the rate of this flow's slots after the steps so far, kbit/s. It has no branch, as a kernel's
+ * verifier follows both sides of each. */
 static inline u64 segue_near_rate_kbps(const struct segue_near_flow *flow)
 {
 	u64 kbps = flow->kbps;
 	u32 step;
 
-	for (step = 0; step < SEGUE_NEAR_MAX_STEPS; step++)
-		if (step < flow->steps)
-			kbps += kbps / 4;
+	for (step = 0; step < SEGUE_NEAR_MAX_STEPS; step++) {
+		u64 less = (u64)step - flow->steps; /* its first bit is 1 if the step was taken */
+
+		__asm__("" : "+r"(less)); /* or the compiler would compare */
+		kbps += (kbps / 4) & (0 - (less >> 63));
+	}
 	return kbps;
+}
+
+/* 8.9: the rate of this flow's share. */
+static inline u64 segue_near_shared_kbps(u64 kbps, u32 share)
+{
+	return segue_max(1, segue_saturate(kbps * share / SEGUE_NEAR_EVEN_SHARE));
 }
 
 #define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
@@ -299,10 +316,12 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 
 /* 8.7: the round trip of the last packet to arrive. If the link has the clock's rate, half of what
  * left between this packet and an earlier one still waits, in slots of the link. Whole slots of
- * the flow are between them, in which each of the other flows has sent as many packets. */
+ * the flow are between them, in which the other flows have sent what is theirs. */
 static inline void segue_near_on_probe_sample(struct segue_near_flow *flow,
-					      const struct segue_out *out, u64 rate)
+					      const struct segue_out *out, u32 share)
 {
+	const u64 even_rate = segue_near_rate_kbps(flow);
+	const u64 rate = segue_near_shared_kbps(even_rate, share);
 	const u32 packets = segue_near_probe_packets(flow, rate);
 	const u32 slot_us = segue_near_slot_us(rate);
 	const u32 half_us = segue_max(1, slot_us / 2);
@@ -331,7 +350,7 @@ static inline void segue_near_on_probe_sample(struct segue_near_flow *flow,
 		return;
 	behind = number - flow->first_sample;
 	if (out->rtt_us > flow->max_own_rtt_us || /* 8.5: competing traffic */
-	    out->rtt_us - flow->min_rtt_us >= behind * slot_us / (4 * flow->flows)) {
+	    out->rtt_us - flow->min_rtt_us >= behind * segue_near_slot_us(even_rate) / (4 * flow->flows)) {
 		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
 		return;
 	}
@@ -365,12 +384,12 @@ static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queu
 	flow->queued = 0;
 }
 
-/* 8.5, 8.8: how long a claim goes on. */
+/* 8.5: how long a claim goes on. */
 static inline u32 segue_near_max_claim_ms(const struct segue_near_flow *flow)
 {
 	const u32 slots_ms = segue_near_slot_us(flow->kbps) / 1000 * SEGUE_NEAR_MAX_CLAIM_SLOTS;
 
-	return segue_max(SEGUE_NEAR_MAX_CLAIM_MS, flow->oversubscribed ? slots_ms : 0);
+	return segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms);
 }
 
 /* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. */
@@ -412,12 +431,79 @@ static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_una
  * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
  * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
  * since the first count. */
-static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
+static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 rate)
 {
 	const u32 least_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
 	const u32 rtt_us = segue_max(segue_min(least_us, flow->max_own_rtt_us), flow->rtt_us);
 
-	return segue_near_bdp(rtt_us, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
+	return segue_near_bdp(rtt_us, rate);
+}
+
+static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
+{
+	return segue_near_full_bdp(flow, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
+}
+
+/* 8.9: this flow is behind by the packets from before the notice that are marked lost, less the new
+ * ones that have left since. A retransmitted one counts until it arrives. */
+static inline s32 segue_near_behind(const struct segue_near_flow *flow, const struct segue_out *out,
+				    u32 old_unacked)
+{
+	const u32 lost = old_unacked ? segue_min(out->lost, flow->flight) : 0;
+	u32 fresh = 0;
+
+	if (segue_seq_before(flow->ho_point, out->snd_max))
+		fresh = (out->snd_max - flow->ho_point) / segue_max(1, out->unit);
+	return (s32)segue_min(lost, SEGUE_NEAR_BEHIND_LIMIT) - (s32)segue_min(fresh, SEGUE_NEAR_BEHIND_LIMIT);
+}
+
+/* 8.9: this flow's weight in its group of so many flows, which are behind by `all`. */
+static inline u32 segue_near_weight(s32 behind, s64 all, u32 flows)
+{
+	const s64 per = (s64)flows * SEGUE_NEAR_CATCH_UP + (all > 0 ? all : 0);
+	const s64 more = per + (s64)behind * flows - all;
+	u64 weight;
+
+	if (more <= 0)
+		return 1;
+	weight = SEGUE_NEAR_EVEN_SHARE * (u64)more / (u64)per;
+	return segue_max(1, segue_min(segue_saturate(weight), SEGUE_NEAR_WEIGHT_LIMIT));
+}
+
+/* 8.9: this flow's share. */
+static inline u32 segue_near_share_in_group(const struct segue_near_flow *flow,
+					    const struct segue_out *out, u32 weight)
+{
+	const u32 flows = out->others + 1;
+	const u64 rest = SEGUE_NEAR_EVEN_SHARE - SEGUE_NEAR_LEAST_SHARE;
+
+	if (flows < 2 || flows > flow->flows)
+		return SEGUE_NEAR_EVEN_SHARE;
+	return SEGUE_NEAR_LEAST_SHARE +
+	       segue_saturate(rest * flows * weight / ((u64)weight + out->others_weight));
+}
+
+/* 8.9: the time to find a loss (5.4), and for flows of unequal shares to retransmit all. A flow has
+ * at least three quarters of the slots that equal times would give it. */
+static inline u32 segue_near_shared_until_ms(const struct segue_near_flow *flow, s64 all)
+{
+	const u64 slot_us = segue_near_slot_us((u64)flow->kbps * flow->flows);
+
+	return segue_saturate(flow->rtt_us / 500 + SEGUE_NEAR_MIN_RTO_NS / 1000000 +
+			      (u64)(all > 0 ? all : 0) * slot_us / 750);
+}
+
+/* 8.9: what the other flows leave to this one. A share is no reason to trust a notice more. */
+static inline void segue_near_take_share(const struct segue_near_flow *flow, u64 even_rate, u64 rate,
+					 u32 old_out, struct segue_claim *claim)
+{
+	const u32 granted = segue_near_bdp(flow->rtt_us, flow->kbps);
+	const u32 even = segue_near_full_bdp(flow, even_rate);
+	const u32 full = segue_min(segue_near_full_bdp(flow, rate), segue_max(even, SEGUE_NEAR_SHARED_LIMIT));
+	const u32 extra = full > granted ? full - granted : 0;
+
+	claim->extra_packets = segue_saturate((u64)extra + old_out + SEGUE_NEAR_DELAYED_ACK);
+	claim->withheld_packets = granted > full ? granted - full : 0;
 }
 
 /* 8.3: packets that the last blocks report of those from `from` on. No byte counts twice: a
@@ -464,13 +550,20 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 {
 	struct segue_near_flow *flow = state;
 	const u32 old_unacked = segue_seq_before(out->snd_una, flow->ho_point);
-	u32 old_out;
-	u64 rate;
+	u32 old_out, share;
+	u64 even_rate, rate;
+	s64 all;
 
 	if (!flow->claim_until)
 		return 0;
+	claim->behind = segue_near_behind(flow, out, old_unacked);
+	all = (s64)claim->behind + out->others_behind;
+	claim->weight = segue_near_weight(claim->behind, all, segue_min(out->others, SEGUE_NEAR_FLOWS_LIMIT) + 1);
+	share = segue_near_share_in_group(flow, out, claim->weight);
+	if (share != SEGUE_NEAR_EVEN_SHARE && flow->claim_until == 1)
+		flow->old_until_ms = segue_max(flow->old_until_ms, segue_near_shared_until_ms(flow, all));
 	segue_near_on_rtt(flow, out->rtt_us);
-	segue_near_on_probe_sample(flow, out, segue_near_rate_kbps(flow));
+	segue_near_on_probe_sample(flow, out, share);
 	claim->competing_traffic = 0;
 	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));
 	if (old_unacked && out->elapsed_ms >= flow->old_until_ms)
@@ -480,9 +573,9 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	if (!flow->claim_until)
 		return 0;
 	old_out = old_unacked ? segue_near_old_in_flight(flow, out) : 0;
-	rate = segue_near_rate_kbps(flow);
-	claim->extra_packets = segue_saturate((u64)segue_near_extra_bdp(flow, rate) + old_out +
-				       SEGUE_NEAR_DELAYED_ACK);
+	even_rate = segue_near_rate_kbps(flow);
+	rate = segue_near_shared_kbps(even_rate, share);
+	segue_near_take_share(flow, even_rate, rate, old_out, claim);
 	claim->kbps = segue_saturate(segue_near_pace(flow, out, rate) * (8 - flow->slowdown) / 8);
 	return 1;
 }

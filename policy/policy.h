@@ -24,7 +24,9 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef signed char s8;
+typedef short s16;
 typedef int s32;
+typedef long long s64;
 
 #define SEGUE_PACKET 256u /* one packet, in the unit of windows */
 #define SEGUE_DUPTHRESH 3u /* RFC 5681 */
@@ -125,6 +127,11 @@ struct segue_out {
 	u32 snd_una;
 	u32 unit; /* of sequence numbers, in a packet */
 	u32 marked; /* packets SACKed or lost */
+	u32 lost; /* packets marked lost, until they are acknowledged or SACKed */
+	u32 snd_max; /* highest ever sent, plus one */
+	u32 others; /* the group's other flows (near.md 8.9); 0: the flow is in none */
+	s32 others_behind; /* the sum of their segue_claim.behind */
+	u32 others_weight; /* the same of segue_claim.weight */
 	/* the blocks of the last ACK that had some, in order; those that are empty tell nothing */
 	struct segue_sack sacks[SEGUE_SACKS];
 	u32 elapsed_ms; /* since the notice */
@@ -137,7 +144,10 @@ struct segue_out {
 /* A claim's answer. */
 struct segue_claim {
 	u32 extra_packets; /* that may be in flight in addition to the granted window */
+	u32 withheld_packets; /* that may not, because other flows need their room (near.md 8.9) */
 	u32 kbps; /* pace, with headers */
+	s32 behind; /* packets that this flow has to catch up with the others of its group */
+	u32 weight; /* of the flow among them */
 	u32 competing_traffic; /* at the end: 1 if there is some; half of cwnd is the flow's share */
 };
 

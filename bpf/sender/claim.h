@@ -19,6 +19,7 @@
 #define SEGUE_SENDER_CLAIM_H
 
 #include "grant.h"
+#include "group.h"
 #include "state.h"
 #include "units.h"
 
@@ -45,6 +46,7 @@ static inline void segue_end_claim(struct sock *sk, struct segue_connection *con
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	conn->state.claim = 0;
+	segue_leave_group(conn);
 	tp->snd_cwnd = segue_window_after_claim(tp->snd_cwnd, conn->guard.packets, competing, more);
 	tp->snd_cwnd_cnt = 0;
 	tp->snd_cwnd_stamp = (u32)bpf_jiffies64();
@@ -64,6 +66,8 @@ static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_
 	out->snd_una = tp->snd_una;
 	out->unit = tp->mss_cache;
 	out->marked = tp->sacked_out + tp->lost_out;
+	out->lost = tp->lost_out;
+	out->snd_max = tp->snd_nxt;
 	for (i = 0; i < SEGUE_SACKS; i++) {
 		out->sacks[i].start = tp->recv_sack_cache[i].start_seq;
 		out->sacks[i].end = tp->recv_sack_cache[i].end_seq;
@@ -88,6 +92,7 @@ static inline enum segue_sending segue_before_sending(struct sock *sk)
 	struct segue_claim claim = {};
 	struct segue_connection *conn;
 	struct segue_out out;
+	u32 window;
 
 	if (!SEGUE_ANSWERS(scheme, claim))
 		return SEGUE_NO_CLAIM;
@@ -95,13 +100,16 @@ static inline enum segue_sending segue_before_sending(struct sock *sk)
 	if (!conn || !conn->state.claim)
 		return SEGUE_NO_CLAIM;
 	segue_view_out(tp, conn, &out);
+	segue_meet_group(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
 		segue_end_claim(sk, conn, claim.competing_traffic, claim.extra_packets);
 		return SEGUE_CLAIM_OVER;
 	}
+	segue_tell_group(conn, claim.behind, claim.weight);
+	window = segue_claim_window(conn->guard.packets) + claim.extra_packets;
+	window = segue_max(1, window - segue_min(window, claim.withheld_packets));
 	if (!conn->state.expired)
-		tp->snd_cwnd = segue_min(segue_claim_window(conn->guard.packets) + claim.extra_packets,
-					 tp->snd_cwnd_clamp);
+		tp->snd_cwnd = segue_min(window, tp->snd_cwnd_clamp);
 	sk->sk_pacing_rate = segue_payload_rate(claim.kbps, tp->mss_cache);
 	return SEGUE_CLAIM_LASTS;
 }

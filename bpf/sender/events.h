@@ -68,7 +68,7 @@ static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_not
 	conn->state.local_pending = 0;
 	conn->negotiated.link = order->new_link;
 	conn->accepted_ms = segue_now_ms();
-	conn->accepted++;
+	segue_count_one(&conn->accepted);
 	notice->old_link = order->old_link;
 	notice->new_link = order->new_link;
 	notice->flows = order->flows;
@@ -176,6 +176,8 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		conn->trial.lost = tp->lost;
 	if (conn->state.claim && state == TCP_CA_Loss)
 		conn->state.expired = !conn->state.icmp_requested;
+	if (conn->state.expired)
+		segue_leave_group(conn);
 	segue_on_cut(sk, conn, state);
 }
 

@@ -15,41 +15,41 @@
 
 static inline void segue_flow_busy(struct segue_connection *conn)
 {
-	const s32 one = 1;
-	s32 *count;
+	const struct segue_host_flows one = { .busy = 1 };
+	struct segue_host_flows *flows;
 
 	if (conn->state.busy)
 		return;
 	conn->state.busy = 1;
-	count = bpf_map_lookup_elem(&hosts, &conn->host);
-	if (!count) {
+	flows = bpf_map_lookup_elem(&hosts, &conn->host);
+	if (!flows) {
 		if (!bpf_map_update_elem(&hosts, &conn->host, &one, BPF_NOEXIST))
 			return;
 		/* another processor has been first */
-		count = bpf_map_lookup_elem(&hosts, &conn->host);
+		flows = bpf_map_lookup_elem(&hosts, &conn->host);
 	}
-	if (count)
-		__sync_fetch_and_add(count, 1);
+	if (flows)
+		__sync_fetch_and_add(&flows->busy, 1);
 }
 
 static inline void segue_flow_idle(struct segue_connection *conn)
 {
-	s32 *count;
+	struct segue_host_flows *flows;
 
 	if (!conn->state.busy)
 		return;
 	conn->state.busy = 0;
-	count = bpf_map_lookup_elem(&hosts, &conn->host);
-	if (count)
-		__sync_fetch_and_add(count, -1);
+	flows = bpf_map_lookup_elem(&hosts, &conn->host);
+	if (flows)
+		__sync_fetch_and_add(&flows->busy, -1);
 }
 
 /* At least the flow that asks. */
 static inline u32 segue_flows_of(const struct segue_host *host)
 {
-	const s32 *count = bpf_map_lookup_elem(&hosts, host);
+	const struct segue_host_flows *flows = bpf_map_lookup_elem(&hosts, host);
 
-	return count && *count > 1 ? (u32)*count : 1;
+	return flows && flows->busy > 1 ? (u32)flows->busy : 1;
 }
 
 #endif

@@ -172,7 +172,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		return 0;
 	}
 	conn->accepted_ms = now_ms;
-	conn->accepted++;
+	segue_count_one(&conn->accepted);
 	segue_count(SEGUE_COUNT_ACCEPTED);
 	notice->old_link = old_link;
 	notice->new_link = conn->negotiated.link;

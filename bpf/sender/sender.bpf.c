@@ -20,6 +20,7 @@
  *     trial.h       a window that only the link can prove is on trial
  *     enact.h       Linux does it
  *     claim.h       before packets leave, too
+ *     group.h       and by how far the host's other flows are
  *     rto_max.h     the outage is no round trip: the RTO is bounded
  */
 #include "local_handoff.h"

@@ -94,6 +94,7 @@ struct segue_state {
 	u8 guard_rounds : 2; /* enact.h: round trips for which it still holds */
 	u8 loss_probe : 1; /* enact.h: its packets have just left */
 	u8 loss_awaited : 1; /* enact.h: no reduction has come since */
+	u8 in_group : 1; /* group.h: counted in `hosts`, too */
 	u8 ack_half; /* ack_order.h */
 };
 
@@ -112,8 +113,10 @@ struct segue_connection {
 	u32 accepted_ms; /* when the last notice was accepted, if one was */
 	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
 	u32 last_una;
-	u32 accepted;
-	u32 refused;
+	u16 accepted; /* up to 65535 */
+	u16 refused;
+	s16 behind; /* group.h: what the group has of this flow, packets */
+	u16 weight;
 	u32 local_round; /* local_handoff.h: of the last handoff; 0: none yet */
 	struct segue_flow flow; /* the scheme's */
 };
@@ -141,13 +144,22 @@ struct {
 	__type(value, struct segue_mark);
 } marks SEC(".maps");
 
+/* The flows of one remote host. */
+struct segue_host_flows {
+	s32 busy; /* flows.h */
+	s32 claims; /* group.h: flows in the group */
+	s32 behind; /* packets by which they are behind, together */
+	s32 weight; /* the sum of theirs */
+	struct segue_link link; /* their new link */
+};
+
 /* Hosts with flows that have data queued or under way. If there are more, the map forgets
  * those that have been idle for longest: their flows then count as one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, struct segue_host);
-	__type(value, s32);
+	__type(value, struct segue_host_flows);
 } hosts SEC(".maps");
 
 struct {
@@ -223,9 +235,15 @@ static inline void segue_count(u32 what)
 		(*value)++;
 }
 
+static inline void segue_count_one(u16 *count)
+{
+	if (*count < 0xffff)
+		(*count)++;
+}
+
 static inline void segue_refuse(struct segue_connection *conn, u32 why)
 {
-	conn->refused++;
+	segue_count_one(&conn->refused);
 	segue_count(why);
 }
 

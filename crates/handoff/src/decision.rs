@@ -1,6 +1,7 @@
 //! Decisions of a scheme and their times: an advisor whose answers are written down.
 
 use crate::clock::Clock;
+use crate::group::Group;
 use crate::hn_option::Start;
 use crate::notice::Notice;
 use crate::registry::Scheme;
@@ -92,6 +93,11 @@ impl LoggedScheme {
     /// A notice has come with the segment that is about to be processed; whether it is answered there.
     pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
         self.scheme.pend(view, notice)
+    }
+
+    /// The flow is about to act, or has acted: what flows of one host tell each other.
+    pub fn meet(&mut self, group: &mut Group) {
+        self.scheme.meet(group);
     }
 
     /// The sender's schedule has a handoff that begins at `at`.

@@ -5,6 +5,7 @@
 //! (section 8).
 
 use crate::claim::{Claim, Distortion};
+use crate::group::Group;
 use crate::kernel::{self, ENACT, Enactment, sender};
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
@@ -128,6 +129,10 @@ impl HandoffScheme for Near {
 
     fn claim(&self) -> Option<Claim> {
         (self.enactment == Enactment::Paper).then(|| Claim::distorted(self.distortion))
+    }
+
+    fn meet(&mut self, group: &mut Group) {
+        self.linux.meet(group);
     }
 
     fn asks_icmp(&self) -> bool {

@@ -8,9 +8,10 @@
 
 mod claim;
 
+use crate::group::{Group, Member, Part};
 use crate::kernel::{micros, on_linux, sender};
 use crate::notice::Notice;
-use segue_policy::{Action, Grant, PACKET, Sender, What, believe, grant};
+use segue_policy::{Action, Grant, Link, PACKET, Sender, What, believe, grant};
 use segue_tcp::advice::{Anew, KernelAdvice, KernelView, Pace};
 use segue_tcp::linux::cc::INFINITE_SSTHRESH;
 use segue_tcp::{Advice, Nanos, View};
@@ -49,6 +50,12 @@ pub(crate) struct OnLinux {
     refuted_at: Option<Nanos>,
     /// A claim lasts.
     claims: bool,
+    /// The link that it is of, and the flow's part of its group.
+    claimed_link: Link,
+    part: Part,
+    /// More than a packet waits to be sent.
+    has_backlog: bool,
+    member: Member,
     /// The timer has expired, and no ACK has come since.
     expired: bool,
     /// The answer to the present ACK requests an ICMP (RFC 6069), which makes the timer expire.
@@ -125,6 +132,13 @@ impl OnLinux {
     /// The notice that is to be answered.
     pub fn pending(&self) -> Option<Notice> {
         self.pending
+    }
+
+    /// Other flows learn how far this one is behind, and it learns how far they are. A flow that could not use its share
+    /// is in no group.
+    pub fn meet(&mut self, group: &mut Group) {
+        let sends = self.claims && self.has_backlog && !self.expired;
+        self.member.meet(group, sends.then_some((self.claimed_link, self.part)));
     }
 
     /// Whether ACKs and undos are to be told.
@@ -282,6 +296,7 @@ impl OnLinux {
         }
         if act.has(What::CLAIM) {
             self.claims = true;
+            self.claimed_link = notice.new_link;
             self.icmp_requested = act.has(What::RETRANSMIT_HEAD);
         }
         if act.has(What::SET_CWND | What::SET_SSTHRESH) {

@@ -2,6 +2,7 @@
 
 use crate::claim::Claim;
 use crate::clock::Clock;
+use crate::group::Group;
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
@@ -79,6 +80,11 @@ macro_rules! schemes {
             /// A handoff has completed.
             pub fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_notice(view, notice)),+ }
+            }
+
+            /// It tells the host's other flows how far it is behind, and learns how far they are.
+            pub fn meet(&mut self, group: &mut Group) {
+                match self { $(Self::$variant(scheme) => scheme.meet(group)),+ }
             }
 
             /// Whether its answer asks for an ICMP (RFC 6069).

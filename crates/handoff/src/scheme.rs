@@ -2,6 +2,7 @@
 
 use crate::claim::Claim;
 use crate::clock::Clock;
+use crate::group::Group;
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
@@ -202,6 +203,10 @@ pub trait HandoffScheme: Advisor + Sized {
     fn pending(&self) -> Option<Notice> {
         None
     }
+
+    /// The flow is about to act, or has acted. It tells the host's other flows how far it is behind, and learns how far
+    /// they are.
+    fn meet(&mut self, _group: &mut Group) {}
 
     /// Whether its answer to the segment that has just been processed asks for an ICMP, which makes a kernel try its
     /// head at once (RFC 6069).

@@ -188,8 +188,11 @@ mod tests {
         all.extend(TcpHoSettings::offsets());
         all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));
         all.extend(RLCI_RULES.iter().map(|rule| rule.bit as usize));
-        all.extend(layout!(Out: snd_una, unit, marked, sacks, elapsed_ms, rtt_us, sent_us, now_us, sent));
-        all.extend(layout!(Claim: extra_packets, kbps, competing_traffic));
+        all.extend(
+            layout!(Out: snd_una, unit, marked, lost, snd_max, others, others_behind, others_weight, sacks,
+            elapsed_ms, rtt_us, sent_us, now_us, sent),
+        );
+        all.extend(layout!(Claim: extra_packets, withheld_packets, kbps, behind, weight, competing_traffic));
         all.extend(What::NAMES.iter().map(|(flag, _)| flag.0 as usize));
         all.extend([grant::TRIAL_ROUNDS, grant::GUARD_ROUNDS].map(|rounds| rounds as usize));
         all.extend([grant::RATE_CHECK_MS, grant::NOTICES_APART_MS].map(|ms| ms as usize));

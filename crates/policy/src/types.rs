@@ -169,6 +169,16 @@ pub struct Out {
     pub unit: u32,
     /// Packets SACKed or lost.
     pub marked: u32,
+    /// Packets marked lost, until they are acknowledged or SACKed.
+    pub lost: u32,
+    /// Highest ever sent, plus one.
+    pub snd_max: u32,
+    /// The group's other flows.
+    pub others: u32,
+    /// The sum of their [`Claim::behind`].
+    pub others_behind: i32,
+    /// The sum of their [`Claim::weight`].
+    pub others_weight: u32,
     /// Blocks of the last ACK that had some, in order, each with its end; empty ones tell nothing.
     pub sacks: [[u32; 2]; 4],
     /// Since the notice.
@@ -189,8 +199,14 @@ pub struct Out {
 pub struct Claim {
     /// Packets that may be out in addition to the granted window.
     pub extra_packets: u32,
+    /// Packets that may not be out, because other flows need their room.
+    pub withheld_packets: u32,
     /// Pace with headers, kbit/s.
     pub kbps: u32,
+    /// Packets that this flow has to catch up with the others of its group.
+    pub behind: i32,
+    /// The flow's weight among them.
+    pub weight: u32,
     /// At the end: there is competing traffic.
     pub competing_traffic: u32,
 }

@@ -67,6 +67,10 @@ pub struct KernelView {
     pub reduces: bool,
     /// Packets SACKed or marked lost.
     pub marked: u32,
+    /// `lost_out`: packets marked lost.
+    pub lost_out: u32,
+    /// More than a packet waits that the receiver can take, or one is marked lost.
+    pub has_backlog: bool,
     /// Blocks of the last ACK that had some, ascending; empty ones come first (`recv_sack_cache`).
     pub sacks: [(u32, u32); MAX_SACK_BLOCKS],
     /// When the packet left that was sent last of those known to have arrived (RACK), and its round trip, us.

@@ -323,6 +323,7 @@ pub(crate) fn build<W: HostObserver>(
         out,
         sharing: (0, false),
         wheel: Wheel::default(),
+        group: None,
         claim: None,
     };
 

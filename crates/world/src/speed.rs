@@ -133,6 +133,7 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
             out,
             sharing: (0, false),
             wheel: Wheel::default(),
+            group: None,
             claim: None,
         };
         nodes.push(BenchNode::Correspondent(host));

@@ -3,6 +3,7 @@
 //! Source: bpf/sender/claim.h.
 
 use super::{OnLinux, millis, window};
+use crate::group::Part;
 use segue_policy::headers::{ClaimEnd, Flow};
 use segue_policy::{Out, grant};
 use segue_tcp::advice::{Anew, KernelAdvice, KernelView, Pace};
@@ -38,6 +39,11 @@ impl OnLinux {
             snd_una: view.snd_una,
             unit: 1,
             marked: tp.marked,
+            lost: tp.lost_out,
+            snd_max: view.snd_max,
+            others: self.member.others,
+            others_behind: self.member.others_part.behind,
+            others_weight: self.member.others_part.weight,
             sacks: tp.sacks.map(|(start, end)| [start, end]),
             elapsed_ms,
             sent_us: clock_us(tp.last_sent),
@@ -47,7 +53,10 @@ impl OnLinux {
         };
         match flow.claim(&out) {
             Ok(claim) => {
+                self.part = Part { behind: claim.behind, weight: claim.weight };
+                self.has_backlog = tp.has_backlog;
                 let all = grant::claim_window(self.guard) + claim.extra_packets;
+                let all = all.saturating_sub(claim.withheld_packets).max(1);
                 Advice {
                     cwnd: (!self.expired).then(|| window(all)),
                     ..paced(Pace::At(grant::payload_rate(claim.kbps, tp.mss)))
@@ -59,7 +68,7 @@ impl OnLinux {
 
     /// `segue_end_claim`.
     fn end_claim(&mut self, tp: &KernelView, end: ClaimEnd, cut: bool) -> Advice {
-        self.claims = false;
+        (self.claims, self.part) = (false, Part::default());
         let ClaimEnd { competing_traffic, extra_packets } = end;
         let cwnd = grant::window_after_claim(tp.cwnd, self.guard, competing_traffic, extra_packets);
         Advice {

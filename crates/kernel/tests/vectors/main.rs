@@ -12,7 +12,7 @@ mod program;
 use common::close;
 use common::vectors::{
     HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow, near_rate_probe,
-    near_sender, vectors,
+    near_sender, near_shares, vectors,
 };
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use program::{Draw, ETCP, Event, NEAR_FLOW, Program, TCP_HO};
@@ -250,7 +250,9 @@ fn a_report_that_congestion_refutes(program: &mut Program<'_>) {
 fn near_in_one_flow(program: &mut Program<'_>) {
     program.choose(NEAR_FLOW, &[]);
     program.run(Event::Forget);
-    for (step, (event, answer)) in near_flow().into_iter().chain(near_rate_probe()).enumerate() {
+    for (step, (event, answer)) in
+        near_flow().into_iter().chain(near_rate_probe()).chain(near_shares()).enumerate()
+    {
         let mut ask = |event, una| NearAnswer::of(&program.ask(event, &near_sender(una, 5), [0; 2]));
         let found = match event {
             NearEvent::NewAck(una) => ask(Event::NewAck, una),
@@ -295,6 +297,11 @@ fn near_in_one_flow(program: &mut Program<'_>) {
                         snd_una: draw.value(1 << 20),
                         unit: draw.value(1500),
                         marked: draw.value(200),
+                        lost: draw.value(200),
+                        others: draw.value(6),
+                        others_behind: draw.value(400) as i32 - 200,
+                        others_weight: draw.value(2000),
+                        snd_max: draw.value(1 << 20),
                         sacks: std::array::from_fn(|_| [draw.value(1 << 20), draw.value(1 << 20)]),
                         elapsed_ms: draw.value(1000),
                         rtt_us: draw.value(100_000),

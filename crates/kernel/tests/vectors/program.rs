@@ -102,18 +102,29 @@ impl Program<'_> {
     pub fn claim(&mut self, out: &Out) -> Result<Claim, ClaimEnd> {
         let to = &mut self.globals().out;
         (to.snd_una, to.unit, to.marked, to.elapsed_ms) = (out.snd_una, out.unit, out.marked, out.elapsed_ms);
+        (to.lost, to.snd_max) = (out.lost, out.snd_max);
+        (to.others, to.others_behind, to.others_weight) = (out.others, out.others_behind, out.others_weight);
         (to.rtt_us, to.sent_us, to.now_us, to.sent) = (out.rtt_us, out.sent_us, out.now_us, out.sent);
         for (to, [start, end]) in to.sacks.iter_mut().zip(out.sacks) {
             (to.start, to.end) = (start, end);
         }
         let claim = &mut self.globals().claim;
         (claim.extra_packets, claim.competing_traffic) = (0, 0);
+        (claim.withheld_packets, claim.behind, claim.weight) = (0, 0, 0);
         self.run(Event::Claim);
         let globals = self.globals();
-        let types::segue_claim { extra_packets, kbps, competing_traffic, .. } = globals.claim;
+        let types::segue_claim {
+            extra_packets,
+            withheld_packets,
+            kbps,
+            behind,
+            weight,
+            competing_traffic,
+            ..
+        } = globals.claim;
         match globals.answer {
             0 => Err(ClaimEnd { competing_traffic: competing_traffic != 0, extra_packets }),
-            _ => Ok(Claim { extra_packets, kbps, competing_traffic }),
+            _ => Ok(Claim { extra_packets, withheld_packets, kbps, behind, weight, competing_traffic }),
         }
     }
 

@@ -362,7 +362,8 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         Send(Out { marked, sacks, ..at(snd_una, elapsed_ms) })
     };
     let measured = |snd_una, elapsed_ms, rtt_us| Send(Out { rtt_us, ..at(snd_una, elapsed_ms) });
-    let lasts = |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, competing_traffic: 0 });
+    let lasts =
+        |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, weight: 256, ..Claim::default() });
     let (over, competing) =
         (Ends(ClaimEnd::default()), Ends(ClaimEnd { competing_traffic: true, extra_packets: 0 }));
     let four = |notice| with_flows(notice, 4);
@@ -477,6 +478,49 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     ]
 }
 
+/// Section 8.9: flows of a group share 11 packets and 6400 kbit/s by how far they are behind. The notice counts four.
+pub fn near_shares() -> Vec<(NearEvent, NearAnswer)> {
+    use NearAnswer::{Claims, Lasts};
+    use NearEvent::{Notice as Receives, Send};
+    let told = || Receives(with_flows(bbm("6400/9", "6400/9"), 4), 60);
+    // All packets from before the notice have arrived, or so many are lost. So many new ones have left.
+    let out = |lost: u32, new: u32, (others, others_behind, others_weight)| {
+        let snd_una = if lost > 0 { 100 } else { 160 };
+        let out = Out { snd_una, unit: 1, marked: 60, lost, snd_max: 160 + new, ..Out::default() };
+        Out { others, others_behind, others_weight, now_us: 1_000_000, ..out }
+    };
+    let first = Out { now_us: 0, ..out(60, 0, (1, 20, 206)) };
+    let send = |lost, new, others| Send(out(lost, new, others));
+    let lasts = |more: i32, kbps, (behind, weight)| {
+        let (extra_packets, withheld_packets) =
+            (2 + more.max(0).unsigned_abs(), (-more).max(0).unsigned_abs());
+        Lasts(Claim { extra_packets, withheld_packets, kbps, behind, weight, competing_traffic: 0 })
+    };
+    vec![
+        // The weights are 256 + 256 * (60 - 40) / (64 + 40) = 305, and 206. So the shares are 64 + 192 * 2 * 305 / 511 =
+        // 293 of 256, and 218. 19.94 ms hold 3.04 and 2.3 of their slots, and 2.7 of an even share's.
+        (told(), Claims([3, 3])),
+        // Three packets are enough for a rate probe, which something else then holds back.
+        (Send(first), lasts(1, 2 * 1831, (60, 305))),
+        (send(60, 0, (1, 20, 206)), lasts(1, 1831, (60, 305))),
+        (send(20, 0, (1, 60, 305)), lasts(0, 1362, (20, 206))),
+        // All four are there: 256 + 256 * (60 - 20) / (64 + 20) = 377, and 169 of each of the others.
+        (send(60, 0, (3, 20, 507)), lasts(2, 2443, (60, 377))),
+        // Flows that are equally far, one flow alone, and more flows than N: even shares.
+        (send(20, 0, (1, 20, 256)), lasts(0, 1600, (20, 256))),
+        (send(0, 10, (1, -10, 256)), lasts(0, 1600, (-10, 256))),
+        (send(60, 0, (0, 0, 0)), lasts(0, 1600, (60, 256))),
+        (send(60, 0, (4, 20, 9)), lasts(0, 1600, (60, 396))),
+        // New packets count against it: 256 - 256 * (10 + 40) / (64 + 10) = 83.
+        (send(0, 40, (1, 60, 600)), lasts(-1, 687, (-40, 83))),
+        // A quarter is left to it, and to each of the others.
+        (send(0, 200, (3, -30, 1200)), lasts(-2, 400, (-200, 1))),
+        (send(0, 0, (3, -60_000, 3)), lasts(6, 5193, (0, 60_256))),
+        // More new packets do not count.
+        (send(0, 100_000, (1, -32_767, 256)), lasts(0, 1600, (-32_767, 256))),
+    ]
+}
+
 /// Section 8.7: the rate probe. A slot has 1.875 ms. Six packets leave 0.9375 ms apart, the next one 3.5 slots
 /// behind the last of them.
 pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
@@ -489,7 +533,8 @@ pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
     let leaves = |sent, now_us| Send(sends(sent, now_us));
     // The packet that left at `sent_us` has arrived, which took so long.
     let sample = |sent_us, rtt_us, now_us| Send(Out { sent_us, rtt_us, ..sends(13, now_us) });
-    let lasts = |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, competing_traffic: 0 });
+    let lasts =
+        |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, weight: 256, ..Claim::default() });
     let probe = [
         (Receives(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
         (leaves(7, 0), lasts(0, 12_800)),

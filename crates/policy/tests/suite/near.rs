@@ -1,6 +1,6 @@
 //! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
 
-use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender};
+use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares};
 use crate::common::*;
 use proptest::prelude::*;
 use segue_policy::headers::{ClaimEnd, Flow, near};
@@ -204,7 +204,9 @@ proptest! {
 #[test]
 fn one_flow_alone() {
     let mut flow = near().start();
-    for (step, (event, answer)) in near_flow().into_iter().chain(near_rate_probe()).enumerate() {
+    for (step, (event, answer)) in
+        near_flow().into_iter().chain(near_rate_probe()).chain(near_shares()).enumerate()
+    {
         let found = match event {
             NearEvent::Notice(notice, flight) => {
                 NearAnswer::of(&flow.on_notice(&near_sender(100, flight), &notice))
@@ -270,6 +272,43 @@ proptest! {
         let late = Out { elapsed_ms: u32::MAX, rtt_us: u32::MAX, ..Out::default() };
         prop_assert!(flow.claim(&late).is_err_and(|end| !end.competing_traffic));
         prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..late }), Err(ClaimEnd::default()));
+    }
+}
+
+proptest! {
+    /// 8.9: however far flows are behind, together they send no faster than without shares, and no slower but for
+    /// rounding. Each has a quarter of an even share. One that is further behind has no less than another.
+    #[test]
+    fn shares_are_those_of_the_link(
+        parts in prop::collection::vec((0u32..2000, 0u32..200_000), 2..9),
+        rate_kbps in 200u32..50_000,
+    ) {
+        let count = parts.len() as u32;
+        let new_link = Link { rate_kbps, delay_us: 9_000 };
+        let notice = Notice { new_link, flows: count, ..bbm("6400/9", "6400/9") };
+        let sends = |(lost, new), (others, others_behind, others_weight)| {
+            let mut flow = near().start();
+            flow.on_notice(&near_sender(100, 2_000), &notice);
+            let out = Out { snd_una: 100, unit: 1, lost, snd_max: 2_100 + new, ..Out::default() };
+            let out = Out { others, others_behind, others_weight, ..out };
+            // A rate probe may begin, and something else holds it back.
+            flow.claim(&out).expect("it lasts");
+            flow.claim(&Out { now_us: u32::MAX / 4, ..out }).expect("it lasts")
+        };
+        let behind: Vec<i32> = parts.iter().map(|&part| sends(part, (0, 0, 0)).behind).collect();
+        let all: i32 = behind.iter().sum();
+        let others = |own: i32, weight| (count - 1, all - own, weight);
+        let weights: Vec<u32> = parts.iter().zip(&behind).map(|(&part, &own)| sends(part, others(own, 0)).weight).collect();
+        let sum: u32 = weights.iter().sum();
+        let of = |index: usize| sends(parts[index], others(behind[index], sum - weights[index])).kbps;
+        let rates: Vec<u32> = (0..parts.len()).map(of).collect();
+        let (total, even) = (rates.iter().sum::<u32>(), rate_kbps / count);
+        prop_assert!(total <= even * count, "{rates:?}");
+        prop_assert!(total + 2 * count + rate_kbps / 128 >= even * count, "{rates:?}");
+        prop_assert!(rates.iter().all(|&rate| rate >= even / 4));
+        for (one, two) in (0..parts.len()).flat_map(|one| (0..parts.len()).map(move |two| (one, two))) {
+            prop_assert!(behind[one] < behind[two] || rates[one] >= rates[two], "{behind:?}: {rates:?}");
+        }
     }
 }
 

@@ -97,6 +97,7 @@ fn join_link<W: HostObserver>(
         out: to_router,
         sharing: (0, false),
         wheel: Wheel::default(),
+        group: None,
         claim: None,
     }));
     let first_timer = receiving[0].timer.0;

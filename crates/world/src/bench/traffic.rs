@@ -228,6 +228,7 @@ impl<W: HostObserver> Joins<'_, W> {
             out,
             sharing: (0, false),
             wheel: Wheel::default(),
+            group: None,
             claim: None,
         };
         let receiver = Mobile::new((first, receiving[0].timer.0), receiving, back);

@@ -306,6 +306,7 @@ impl Cells {
             out: wired_down[0],
             sharing: (1, true),
             wheel: Wheel::default(),
+            group: None,
             claim: None,
         };
         let timer = net.add_timer(MN);

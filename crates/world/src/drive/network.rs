@@ -115,6 +115,7 @@ impl Bulk<'_> {
             out: out.0,
             sharing: (count as u32, true),
             wheel: Wheel::default(),
+            group: None,
             claim: None,
         };
         let receiver = Mobile::new(timer(receiving.first().map(|flow| flow.timer)), receiving, out.1);

@@ -75,6 +75,7 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
         out: core[0].down,
         sharing: (1, true),
         wheel: Wheel::default(),
+        group: None,
         claim: None,
     };
     let mut r = Router::default();

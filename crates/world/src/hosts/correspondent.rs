@@ -5,7 +5,7 @@ use crate::link_time::Standing;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
-use segue_handoff::{Act, Announcement, Clock, Listener, LoggedScheme, News, Notice};
+use segue_handoff::{Act, Announcement, Clock, Group, Listener, LoggedScheme, News, Notice};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::segment::Timestamps;
 use segue_tcp::{AnySender, Segment, View};
@@ -38,14 +38,25 @@ pub struct Correspondent {
     pub sharing: (u32, bool),
     /// Its timers, where a kernel has them.
     pub wheel: Wheel,
+    /// Its flows tell each other here how far they are behind, from the first notice on.
+    pub group: Option<Group>,
     /// Sends for all flows once a notice has come, where their scheme has it so.
     pub claim: Option<Box<Claim>>,
 }
 
 impl Correspondent {
+    /// Flow `index` is about to act, or has acted.
+    #[inline]
+    fn meet(&mut self, index: usize) {
+        if let Some(group) = &mut self.group {
+            self.flows[index].sender.advisor().meet(group);
+        }
+    }
+
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
         let now = net.now();
+        self.meet(index);
         let flow = &mut self.flows[index];
         net.observer.changed(now, flow.id, &mut flow.sender);
         let id = flow.id;
@@ -61,6 +72,7 @@ impl Correspondent {
             net.arm(flow.timer, deadline);
         }
         self.wheel.note(index, flow.sender.place());
+        self.meet(index);
     }
 
     /// The application of flow `index` has given it so many packets in all.
@@ -126,6 +138,7 @@ impl Correspondent {
         view: &View,
         ack: Option<&Segment>,
     ) {
+        self.group.get_or_insert_default();
         let (now, flow) = (net.now(), &mut self.flows[index]);
         let advice = flow.sender.advisor().on_notice(view, notice);
         flow.sender.enact(now, &advice);
@@ -205,6 +218,12 @@ impl Correspondent {
             }
             _ => false,
         };
+        if pends {
+            self.group.get_or_insert_default();
+        }
+        if let Some(group) = &mut self.group {
+            flow.sender.advisor().meet(group);
+        }
         let claimed = if self.claim.is_some() || told.is_some() { Some(packet.segment) } else { None };
         // The segment that a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3
         // [C]).
@@ -315,6 +334,7 @@ impl Correspondent {
     /// It is time for what flow `index` waits for.
     fn expire<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
         let now = net.now();
+        self.meet(index);
         let flow = &mut self.flows[index];
         if flow.opens.is_some_and(|at| at <= now) {
             flow.opens = None;

@@ -211,6 +211,7 @@ impl Twin {
             receiving.push(receiving_flow(id as u16, &experiment.stack, timer, reported));
         }
         let cn = Correspondent {
+            group: None,
             first: (0, sending[0].timer.0),
             flows: sending,
             out: core_down,

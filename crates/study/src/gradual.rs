@@ -1,5 +1,5 @@
-//! A comparison that can be looked at before it is whole. A few handoffs are run first, which are spread over all times.
-//! Then come those between them, part by part in an order that is spread as well.
+//! A comparison that can be looked at before it is whole. A few handoffs, spread over all times, are run first. Then
+//! come those between them, part by part in an order that is spread as well.
 
 use crate::compare::{AtTime, Comparison, run_forks, runs_at_a_time, summaries, warm_runs};
 use crate::request::{Group, Plan};

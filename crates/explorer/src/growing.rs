@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// A view comes so many times as late as the one before it.
 const LATER: u32 = 3;
 
-/// Says the page's views of a comparison: what is done by the time that the question names, later more, in the end the
-/// whole, which is kept. `None` once nobody wants it.
+/// Says the page's views of a comparison. The first has all that is done by the time that the question names. The last
+/// is the whole, which is kept. `None` once nobody wants it.
 pub fn comparison(
     question: &Question,
     turn: &mut Turn,

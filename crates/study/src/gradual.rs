@@ -1,5 +1,5 @@
-//! A comparison that can be looked at before it is whole. A few handoffs are run first, which are spread over all times;
-//! then those between them, part by part in an order that is spread as well.
+//! A comparison that can be looked at before it is whole. A few handoffs, spread over all times, are run first. Then
+//! come those between them, part by part in an order that is spread as well.
 
 use crate::compare::{AtTime, Comparison, run_forks, runs_at_a_time, summaries, warm_runs};
 use crate::request::{Group, Plan};
@@ -15,7 +15,7 @@ const FIRST: usize = 16;
 pub struct Gradual<'a> {
     plan: &'a Plan,
     seeds: Vec<Group>,
-    /// What is done, by handoff time.
+    /// Those that are done, by handoff time.
     records: Vec<OnceLock<AtTime>>,
     /// Between the first times, by its index, the network from which each part goes on.
     parts: Mutex<Vec<Part>>,

@@ -34,6 +34,14 @@ pub trait HostObserver: Observer<Packet> {
     fn joined(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet, _is_first: bool) {}
     /// A sender's ACK without data reached the mobile over `link`.
     fn bare_ack(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet) {}
+    /// Takes what it has heard, while the network goes on for others. Until that is given back it keeps nothing. `None`
+    /// if it has little, and may be copied with the network.
+    fn set_aside(&mut self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
     /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival);
 }

@@ -307,9 +307,9 @@ impl Tracer {
             let (at, state) = last?;
             Some(Event { at, what: What::State { flow, state } })
         });
-        let mut events: Vec<Event> = states.collect();
-        events.extend(self.early_packets);
-        events.extend(self.events);
+        // The events stay where they are: there may be millions.
+        let mut events = self.events;
+        events.splice(0..0, states.chain(self.early_packets).collect::<Vec<_>>());
         // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its
         // order.
         events.sort_by_key(|event| event.at);
@@ -386,6 +386,10 @@ impl Observer<Packet> for Tracer {
 }
 
 impl HostObserver for Tracer {
+    fn set_aside(&mut self) -> Option<Self> {
+        Some(std::mem::take(self))
+    }
+
     fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32) {
         if self.is_own(flow) {
             self.push(now, What::Timeout { flow, head, copy });

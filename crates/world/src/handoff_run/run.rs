@@ -197,7 +197,7 @@ impl<W: HostObserver> Handoff<W> {
     /// The record of a run that has come to its end.
     pub(super) fn end(&self, scheme: &Scheme, run: Run<W>) -> Ended<W> {
         let at = &self.at;
-        let Run { sim, from, steps, mut count, .. } = run;
+        let Run { mut sim, from, steps, mut count, .. } = run;
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = match (rule, at.of_early_senders(scheme)) {
             (Some(rule), _) => at.bound(Some(rule)),
@@ -214,12 +214,17 @@ impl<W: HostObserver> Handoff<W> {
         });
         let mut under_way: Vec<_> = under_way.collect();
         under_way.sort_unstable();
+        // The record ends here. Copies go on without what was heard: to copy millions of events takes long.
+        let heard = sim.net.observer.watch.set_aside();
         if let Some(until) = count.at {
             let mut later = sim.clone();
             at.run_steps(&mut later, scheme, &mut steps.clone(), until);
             count.end(&later, until);
         }
         let traffic = self.run_traffic(&sim, steps, scheme);
+        if let Some(heard) = heard {
+            sim.net.observer.watch = heard;
+        }
         let (mut record, watch) = self.finish(sim, from, bounds);
         record.neighbours = at.neighbours_received(&count.packets);
         Ended { record, at: from, under_way, watch, traffic }

@@ -13,17 +13,17 @@
  *   rate probe      a packet train at double speed. Its round trips show whether the link is
  *                   faster than reported (8.7)
  *   oversubscribed  N flows have more in flight than the path and a queue of W hold (8.8)
- *   share           of one flow in its W / N: flows that are behind others have more (8.9)
+ *   share           of one flow in its W / N (near_share.h)
  *   own queue       packets of the N flows that wait for each other. A round trip that this
  *                   queue does not explain shows competing traffic (8.5)
  */
 #ifndef SEGUE_NEAR_FLOW_H
 #define SEGUE_NEAR_FLOW_H
 
-#include "near.h"
+#include "near_share.h"
+#include "near_state.h"
 #include "table.h"
 
-#define SEGUE_NEAR_PACKET_BYTES 1500u
 #define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
 #define SEGUE_NEAR_PROBE_PAUSE 2u /* rounds from a rate probe that failed to the next */
 #define SEGUE_NEAR_MIN_PROBE 3u /* packets of a rate probe */
@@ -32,53 +32,11 @@
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first two round trips */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
-#define SEGUE_NEAR_EVEN_SHARE 256u /* one that is W / N */
-#define SEGUE_NEAR_LEAST_SHARE 64u
-#define SEGUE_NEAR_SHARED_LIMIT 256u /* packets in flight: SEGUE_CLAIM_LIMIT of belief.h */
-#define SEGUE_NEAR_CATCH_UP 64u /* packets in which flows catch up */
-#define SEGUE_NEAR_WEIGHT_LIMIT 0xffffu
-#define SEGUE_NEAR_BEHIND_LIMIT 0x7fffu /* packets; more count as so many */
 
 /* segue_action.rules */
 enum {
 	SEGUE_RULE_NEAR_CLAIMS = 1u << 0, /* 2.4, 3.1 */
 	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 4.2 */
-};
-
-/* segue_near_flow.probe: the state of the rate probe (8.7) */
-enum {
-	SEGUE_NEAR_PROBE_STARTS = 1, /* the next packet is its first one */
-	SEGUE_NEAR_PROBE_SENDS, /* not all of its packets have left */
-	SEGUE_NEAR_PROBE_WAITS, /* they have, and no round trip has decided yet */
-	SEGUE_NEAR_PROBE_PAUSED, /* plus the rounds until the next rate probe */
-};
-
-/* State of one flow. */
-struct segue_near_flow {
-	u32 ho_point; /* snd_max at the notice */
-	u8 old_unacked : 1; /* not all of what was sent before it is acknowledged */
-	u8 probe : 3; /* rate probe: its state */
-	u8 first_sample : 3; /* the first of its packets whose round trip is known, from 0 on */
-	u8 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */
-	u8 probe_sent; /* segue_out.sent as the rate probe began, the last octet */
-	u16 flows : 11; /* N: SEGUE_NEAR_FLOWS_LIMIT */
-	u16 oversubscribed : 1; /* the N flows overflow a short queue by themselves (8.8) */
-	u16 slowdown : 3; /* where they do: the pace is so many eighths slower */
-	u16 no_queue : 1; /* in the round before, none has waited */
-	u32 claim_until; /* 0: no claim lasts; 1: its first two round trips; else its end, ms */
-	u16 flight; /* packets in flight at the notice */
-	u16 sent_on_new; /* the last so many of them were on the new link */
-	u32 kbps : 27; /* this flow's share of the link, as reported */
-	u32 steps : 5; /* each of which makes its slots shorter by a fifth */
-	u32 rtt_us; /* of the new path, as reported */
-	u32 max_own_rtt_us; /* a longer round trip shows competing traffic (8.5) */
-	u32 min_rtt_us; /* least round trip of this round; 0: none yet */
-	u32 round_ends_ms; /* at first until the claim's second round trip, then by rounds */
-	union {
-		u32 old_until_ms; /* claim_until 1: ho_point is waited for no longer (8.5) */
-		u32 path_rtt_us; /* later: least round trip since the first round (8.1) */
-	};
-	u32 probe_began_us; /* when the rate probe began, by segue_out.now_us */
 };
 
 static inline u32 segue_near_ms(u64 ns)
@@ -243,41 +201,6 @@ static inline u32 segue_near_listens(const void *state)
 	return flow->old_unacked || (flow->claim_until && flow->oversubscribed);
 }
 
-/* 6.3: the rate of this flow's slots after the steps so far, kbit/s. It has no branch, as a kernel's
- * verifier follows both sides of each. */
-static inline u64 segue_near_rate_kbps(const struct segue_near_flow *flow)
-{
-	u64 kbps = flow->kbps;
-	u32 step;
-
-	for (step = 0; step < SEGUE_NEAR_MAX_STEPS; step++) {
-		u64 less = (u64)step - flow->steps; /* its first bit is 1 if the step was taken */
-
-		__asm__("" : "+r"(less)); /* or the compiler would compare */
-		kbps += (kbps / 4) & (0 - (less >> 63));
-	}
-	return kbps;
-}
-
-/* 8.9: the rate of this flow's share. */
-static inline u64 segue_near_shared_kbps(u64 kbps, u32 share)
-{
-	return segue_max(1, segue_saturate(kbps * share / SEGUE_NEAR_EVEN_SHARE));
-}
-
-#define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
-
-static inline u32 segue_near_slot_us(u64 rate)
-{
-	return segue_saturate(SEGUE_NEAR_PACKET_BITS / (rate ? rate : 1));
-}
-
-/* Packets that fill a path. */
-static inline u32 segue_near_bdp(u32 rtt_us, u64 rate)
-{
-	return segue_saturate(rtt_us * rate / SEGUE_NEAR_PACKET_BITS);
-}
-
 /* 8.7: packets of a rate probe, as far as the window has so many. Fewer than three are none: the
  * packet that decides is a slot behind another. */
 static inline u32 segue_near_probe_packets(const struct segue_near_flow *flow, u64 rate)
@@ -425,85 +348,6 @@ static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_una
 	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
 	flow->min_rtt_us = 0;
 	flow->first_sample = SEGUE_NEAR_NO_SAMPLE;
-}
-
-/* 8.1: more packets fill the path if it is longer than reported, or if its slots are shorter (8.7).
- * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
- * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
- * since the first count. */
-static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 rate)
-{
-	const u32 least_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
-	const u32 rtt_us = segue_max(segue_min(least_us, flow->max_own_rtt_us), flow->rtt_us);
-
-	return segue_near_bdp(rtt_us, rate);
-}
-
-static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
-{
-	return segue_near_full_bdp(flow, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
-}
-
-/* 8.9: this flow is behind by the packets from before the notice that are marked lost, less the new
- * ones that have left since. A retransmitted one counts until it arrives. */
-static inline s32 segue_near_behind(const struct segue_near_flow *flow, const struct segue_out *out,
-				    u32 old_unacked)
-{
-	const u32 lost = old_unacked ? segue_min(out->lost, flow->flight) : 0;
-	u32 fresh = 0;
-
-	if (segue_seq_before(flow->ho_point, out->snd_max))
-		fresh = (out->snd_max - flow->ho_point) / segue_max(1, out->unit);
-	return (s32)segue_min(lost, SEGUE_NEAR_BEHIND_LIMIT) - (s32)segue_min(fresh, SEGUE_NEAR_BEHIND_LIMIT);
-}
-
-/* 8.9: this flow's weight in its group of so many flows, which are behind by `all`. */
-static inline u32 segue_near_weight(s32 behind, s64 all, u32 flows)
-{
-	const s64 per = (s64)flows * SEGUE_NEAR_CATCH_UP + (all > 0 ? all : 0);
-	const s64 more = per + (s64)behind * flows - all;
-	u64 weight;
-
-	if (more <= 0)
-		return 1;
-	weight = SEGUE_NEAR_EVEN_SHARE * (u64)more / (u64)per;
-	return segue_max(1, segue_min(segue_saturate(weight), SEGUE_NEAR_WEIGHT_LIMIT));
-}
-
-/* 8.9: this flow's share. */
-static inline u32 segue_near_share_in_group(const struct segue_near_flow *flow,
-					    const struct segue_out *out, u32 weight)
-{
-	const u32 flows = out->others + 1;
-	const u64 rest = SEGUE_NEAR_EVEN_SHARE - SEGUE_NEAR_LEAST_SHARE;
-
-	if (flows < 2 || flows > flow->flows)
-		return SEGUE_NEAR_EVEN_SHARE;
-	return SEGUE_NEAR_LEAST_SHARE +
-	       segue_saturate(rest * flows * weight / ((u64)weight + out->others_weight));
-}
-
-/* 8.9: the time to find a loss (5.4), and for flows of unequal shares to retransmit all. A flow has
- * at least three quarters of the slots that equal times would give it. */
-static inline u32 segue_near_shared_until_ms(const struct segue_near_flow *flow, s64 all)
-{
-	const u64 slot_us = segue_near_slot_us((u64)flow->kbps * flow->flows);
-
-	return segue_saturate(flow->rtt_us / 500 + SEGUE_NEAR_MIN_RTO_NS / 1000000 +
-			      (u64)(all > 0 ? all : 0) * slot_us / 750);
-}
-
-/* 8.9: what the other flows leave to this one. A share is no reason to trust a notice more. */
-static inline void segue_near_take_share(const struct segue_near_flow *flow, u64 even_rate, u64 rate,
-					 u32 old_out, struct segue_claim *claim)
-{
-	const u32 granted = segue_near_bdp(flow->rtt_us, flow->kbps);
-	const u32 even = segue_near_full_bdp(flow, even_rate);
-	const u32 full = segue_min(segue_near_full_bdp(flow, rate), segue_max(even, SEGUE_NEAR_SHARED_LIMIT));
-	const u32 extra = full > granted ? full - granted : 0;
-
-	claim->extra_packets = segue_saturate((u64)extra + old_out + SEGUE_NEAR_DELAYED_ACK);
-	claim->withheld_packets = granted > full ? granted - full : 0;
 }
 
 /* 8.3: packets that the last blocks report of those from `from` on. No byte counts twice: a

@@ -93,8 +93,10 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 		segue_end_loss_probe(tp, conn);
 	if (tp->snd_una != conn->last_una) {
 		conn->last_una = tp->snd_una;
-		if (conn->state.busy && tp->snd_una == tp->write_seq)
+		if (tp->snd_una == tp->write_seq) {
 			segue_flow_idle(conn);
+			segue_leave_group(conn);
+		}
 		if (segue_on_new_ack(sk, conn))
 			anew = SEGUE_ANOTHER_WINDOW;
 	}

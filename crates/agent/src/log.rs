@@ -1,5 +1,5 @@
-//! The log: a line per event, of words and values or one object (`segue schema agent-log`). tracing-subscriber does far more,
-//! and its size would be in memory all the time.
+//! The log: a line per event, of words and values or one object (`segue schema agent-log`). tracing-subscriber does far
+//! more, and its size would be in memory all the time.
 
 use crate::cli::{LogForm, LogLevel};
 use segue_console::printable;

@@ -331,6 +331,7 @@
     busy("result", is);
     if (!is) return drawn();
     let some = false;
+    let last = null;
     try {
       for await (const view of lines("view/compare", `${whole}&within=${SOON}`)) {
         showComparison(view);
@@ -338,7 +339,9 @@
         busy("result", true);
         if (!some) drawn();
         some = true;
+        last = view;
       }
+      if (!last || last.points < last.of) throw new Error("The answer has ended early. Expected the rest of it.");
       shownComparison = whole;
       busy("result", false);
     } catch (error) {

@@ -2,6 +2,7 @@
 
 use crate::refusal::Refusal;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -9,9 +10,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// Longest that one answer is worked on while a user waits.
 pub const LONGEST: Duration = Duration::from_secs(20);
+/// Between two looks whether an answer that waits for a place is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
 /// Most answers that are waited for.
 const MOST_WAITING: usize = 256;
 
@@ -45,6 +49,27 @@ impl Cancellation {
         !self.gone.load(Ordering::Relaxed)
             && !self.closing.load(Ordering::Relaxed)
             && Instant::now() < self.until
+    }
+
+    /// Waits for an outcome, however long it takes; `None` once nobody wants it any more.
+    async fn unless_unwanted<T>(&self, waited: impl Future<Output = T>) -> Option<T> {
+        let mut waited = pin!(waited);
+        loop {
+            if let Ok(outcome) = timeout(LOOK, waited.as_mut()).await {
+                return Some(outcome);
+            }
+            if self.gone.load(Ordering::Relaxed) || self.closing.load(Ordering::Relaxed) {
+                return None;
+            }
+        }
+    }
+
+    /// Why the work has ended before its end.
+    fn reason(&self, longest: Duration) -> Refusal {
+        match self.closing.load(Ordering::Relaxed) {
+            true => Refusal::busy("the explorer has been ended; expected one that runs"),
+            false => too_long(longest),
+        }
     }
 }
 
@@ -86,11 +111,12 @@ impl Workers {
         let place = self.runs.clone().acquire_owned().await.map_err(Refusal::ours)?;
         let cancellation =
             Cancellation { gone, closing: self.closing.clone(), until: Instant::now() + self.longest };
+        let longest = self.longest;
         let worker = tokio::task::spawn_blocking(move || {
             let _place = place;
-            work(&cancellation)
+            work(&cancellation)?.ok_or_else(|| cancellation.reason(longest))
         });
-        worker.await.map_err(Refusal::ours)??.ok_or_else(|| too_long(self.longest))
+        worker.await.map_err(Refusal::ours)?
     }
 
     /// The same of an answer in parts, which come while `work` goes on.
@@ -110,7 +136,8 @@ impl Workers {
             Turn { cancellation, say, place: Some(place), rests, longest, handle: Handle::current() };
         tokio::task::spawn_blocking(move || {
             let _waiting = waiting;
-            let outcome = work(&mut turn).and_then(|end| end.ok_or_else(|| too_long(longest)));
+            let outcome = work(&mut turn);
+            let outcome = outcome.and_then(|end| end.ok_or_else(|| turn.cancellation.reason(longest)));
             if let Err(refusal) = outcome {
                 // Nobody listens if the client has gone.
                 let _ = turn.say.send(Err(refusal));
@@ -174,7 +201,11 @@ impl Turn {
             Err(_) => {
                 meanwhile(self)?;
                 self.place = None;
-                self.handle.block_on(rests.acquire_owned()).map_err(Refusal::ours)?
+                match self.handle.block_on(self.cancellation.unless_unwanted(rests.acquire_owned())) {
+                    Some(place) => place.map_err(Refusal::ours)?,
+                    // The work ends at once.
+                    None => return Ok(()),
+                }
             }
         };
         self.place = Some(place);

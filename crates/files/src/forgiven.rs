@@ -48,7 +48,8 @@ pub(crate) fn forgiven(text: String) -> String {
             ['"', '\''].contains(&quote) && inner.is_ascii() && !inner.contains(['\\', '"', '\'', '\n']);
         if is_plain && quantity::size(inner).is_none() {
             let word = format!("{quote}{}{quote}", segue_words::forgiven(inner));
-            meant.replace_range(place.clone(), &format!("{word:width$}", width = written.len()));
+            let blanks = " ".repeat(written.len() - word.len());
+            meant.replace_range(place.clone(), &(word + &blanks));
         }
     }
     meant
@@ -87,6 +88,9 @@ mod tests {
              [output]\njson = 'A.json'\n"
         );
         assert_eq!(meant.len(), text.len());
+        // Longer than a format's width may be.
+        let long = format!("notice = \"{}, B\"\n", "A".repeat(70_000));
+        assert_eq!(forgiven(long.clone()).len(), long.len());
         for text in ["kind = \"M\\u0042B\"\n", "kind = '''MBB'''\n", "kind = MBB\n", "schemes = \"Ä\"\n"] {
             assert_eq!(forgiven(text.to_string()).len(), text.len(), "{text}");
         }

@@ -24,6 +24,19 @@ fn trace(more: &[&str]) -> Output {
     segue(&[&HANDOFF[..], more].concat())
 }
 
+/// A long recovery is no silence, for packets leave two in a round trip. Its end says how long it was.
+#[test]
+fn the_end_of_a_long_recovery_says_what_it_took() {
+    let words = "trace 5g lte --kind bbm --disconnect 0.5s --stack linux-6.12 --notice in-band --schemes tcp-ho --at 5.5s \
+                 --seed 2 --story";
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_segue")).args(words).output().expect("segue");
+    let story = String::from_utf8_lossy(&output.stdout).into_owned();
+    let told = story.lines().filter(|line| line.contains("fast recovery is over after ")).count();
+    assert_eq!(told, 1, "{story}");
+    assert!(story.contains(" packets sent again:"), "{story}");
+}
+
 #[test]
 fn events_say_when_who_what_in_which_state_by_which_rule() {
     let output = trace(&["--schemes", "sack,etcp"]);

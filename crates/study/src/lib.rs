@@ -1,8 +1,9 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run ([`compare`]), and the
 //! measures of docs/reference/bench.md ([`measure`], [`quantile`]). Single handoffs packet by packet ([`explain`]) and
 //! in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`]. How a comparison is shown:
-//! [`presentation`]. A comparison that is looked at while it grows: [`gradual`]. A run that is ended before its end: [`stop`]. When nothing comes: [`stalls`]. Real senders in a
-//! laboratory: what is asked ([`lab_plan`]) and what was measured ([`live`]).
+//! [`presentation`]. A comparison that is looked at while it grows: [`gradual`]. A run that is ended before its end:
+//! [`stop`]. When nothing comes: [`stalls`]. Real senders in a laboratory: what is asked ([`lab_plan`]) and what was
+//! measured ([`live`]).
 
 mod address;
 pub mod bench;

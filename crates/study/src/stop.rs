@@ -1,7 +1,7 @@
 //! Ends a run before its end. A run tells a callback of its progress, and of nothing (0) before each handoff or drive,
-//! and now and then in a handoff. There the callback may [`stop`], which unwinds, as the queries of salsa do when they are cancelled
-//! (`salsa::Cancelled`). So no run has to carry a result for what hardly ever happens, and rayon hands the unwinding
-//! on.
+//! and now and then in a handoff. There the callback may [`stop`], which unwinds, as the queries of salsa do when they
+//! are cancelled (`salsa::Cancelled`). So no run has to carry a result for what hardly ever happens, and rayon hands
+//! the unwinding on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

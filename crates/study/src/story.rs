@@ -135,6 +135,13 @@ struct Noticed {
 }
 
 /// A story so far.
+/// The story says how long a recovery lasted, and with how many packets, if it was no shorter.
+const LONG_RECOVERY: Nanos = 2 * SECOND;
+
+fn recovers(state: &SenderState) -> bool {
+    state.in_fast_recovery || state.in_rto_recovery
+}
+
 struct Teller<'a> {
     told: &'a SchemeTrace,
     sentences: Vec<Sentence>,
@@ -144,6 +151,8 @@ struct Teller<'a> {
     /// Each flow's dupthresh, and its sender's state once it is known.
     dupthresh: Vec<u32>,
     states: Vec<Option<SenderState>>,
+    /// Since when each flow's sender has been in a recovery, and how many packets it has sent again since.
+    repairs: Vec<Option<(Nanos, u32)>>,
     /// Each flow's last notice.
     noticed: Vec<Option<Noticed>>,
     /// The mobile has closed its window.
@@ -172,6 +181,7 @@ impl<'a> Teller<'a> {
             completed: false,
             dupthresh: vec![experiment.stack.dupthresh; experiment.flows],
             states: vec![None; experiment.flows],
+            repairs: vec![None; experiment.flows],
             noticed: vec![None; experiment.flows],
             closed: false,
             heard_over_new: false,
@@ -210,14 +220,24 @@ impl<'a> Teller<'a> {
         match &event.what {
             What::State { flow, state } => {
                 let before = self.states[usize::from(*flow)].replace(*state);
+                let repairs = &mut self.repairs[usize::from(*flow)];
+                if recovers(state) {
+                    repairs.get_or_insert((at, 0));
+                }
                 if let Some(before) = before.filter(|_| self.begun) {
                     self.change(at, *flow, &before, state);
+                }
+                if !recovers(state) {
+                    self.repairs[usize::from(*flow)] = None;
                 }
             }
             What::Sent(packet) if !packet.data && packet.segment.window == 0 && !self.closed => {
                 self.closed = true;
                 let text = "the mobile closes its window: it foresees the disconnection".to_string();
                 self.say(at, None, text, Some("segue explain 4.5".into()));
+            }
+            What::Sent(packet) if packet.data && packet.retransmission && !self.begun => {
+                self.repair(packet.flow)
             }
             _ if !self.begun => {}
             What::Timeout { flow, head, .. } => {
@@ -265,10 +285,32 @@ impl<'a> Teller<'a> {
                 self.loss(at, Place::Receiver, packet.flow);
             }
             What::Sent(packet) if packet.data && !packet.is_probe() => {
+                if packet.retransmission {
+                    self.repair(packet.flow);
+                }
                 let last = self.last_sent.replace(at);
                 self.silences.extend(last.filter(|last| at - last >= self.silence).map(|last| (last, at)));
             }
             _ => {}
+        }
+    }
+
+    /// A packet is sent again.
+    fn repair(&mut self, flow: u16) {
+        if let Some((_, resent)) = &mut self.repairs[usize::from(flow)] {
+            *resent += 1;
+        }
+    }
+
+    /// How long a recovery has lasted that ends now, and with how many packets, if that is long.
+    fn repaired(&self, at: Nanos, flow: u16) -> String {
+        match self.repairs[usize::from(flow)] {
+            Some((since, resent)) if at - since >= LONG_RECOVERY => {
+                let lasted = (at - since) as f64 / SECOND as f64;
+                let packets = if resent == 1 { "packet" } else { "packets" };
+                format!(" after {lasted:.1} s, {resent} {packets} sent again")
+            }
+            _ => String::new(),
         }
     }
 
@@ -339,11 +381,12 @@ impl<'a> Teller<'a> {
             self.undone(at, flow, before, now);
         }
         if before.in_rto_recovery && !now.in_rto_recovery {
-            let text = format!("RTO recovery is over: {}", state_in_words(now));
+            let repaired = if now.in_fast_recovery { String::new() } else { self.repaired(at, flow) };
+            let text = format!("RTO recovery is over{repaired}: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some(timeout_end_rule(stack).into()));
         }
         if before.in_fast_recovery && !now.in_fast_recovery && !now.in_rto_recovery {
-            let text = format!("fast recovery is over: {}", state_in_words(now));
+            let text = format!("fast recovery is over{}: {}", self.repaired(at, flow), state_in_words(now));
             self.say(at, Some(flow), text, Some(cited(recovery_end_rule(stack), stack)));
         }
     }

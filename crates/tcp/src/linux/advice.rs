@@ -288,7 +288,7 @@ impl<A: Advisor> LinuxSender<A> {
                 marked: self.sk.sacked_out + self.sk.lost_out,
                 lost_out: self.sk.lost_out,
                 has_backlog: self.sk.lost_out > 0
-                    || self.sk.snd_nxt + 1 < self.written.end.min(self.wnd_end()),
+                    || self.sk.snd_nxt + 1 < self.send_head_end().min(self.wnd_end()),
                 sacks: self.sack_cache,
                 last_sent: self.now.saturating_sub(1_000 * self.rack.age_us(self.sk.tcp_mstamp)),
                 last_rtt_us: self.rack.rtt_us(),

@@ -87,8 +87,14 @@ impl<A: Advisor> LinuxSender<A> {
     /// first write finds room.
     #[inline]
     pub(super) fn has_send_head(&self) -> bool {
+        self.sk.snd_nxt < self.send_head_end()
+    }
+
+    /// Behind the last packet that could leave (`write_seq`).
+    #[inline]
+    pub(super) fn send_head_end(&self) -> u32 {
         let Written { buffered, end, .. } = self.written;
-        self.sk.snd_nxt < if self.bursts && buffered > 1 { buffered } else { end }
+        if self.bursts && buffered > 1 { buffered } else { end }
     }
 
     /// Whether a new packet waits that the receiver can take (`tcp_snd_wnd_test`).

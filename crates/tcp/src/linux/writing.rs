@@ -304,8 +304,8 @@ mod tests {
         assert_eq!(730 * u64::from(MSS), 8 * 131_072 + 8_464);
     }
 
-    /// The buffer of 730 packets holds back what cwnd would let go. It follows cwnd, with two times 2,304 bytes for each of
-    /// its packets, but not while cwnd is full.
+    /// The buffer of 730 packets holds back what cwnd would let go. It follows cwnd, with two times 2,304 bytes for
+    /// each of its packets, but not while cwnd is full.
     #[test]
     fn a_full_buffer_holds_packets_back() {
         let sent = |cwnd| {

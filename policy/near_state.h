@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * near_state.h - what `near` keeps of a flow that decides alone, and the link as it sees it.
+ *
+ * Source: docs/reference/near.md, whose sections the comments name.
+ */
+#ifndef SEGUE_NEAR_STATE_H
+#define SEGUE_NEAR_STATE_H
+
+#include "near.h"
+
+#define SEGUE_NEAR_PACKET_BYTES 1500u
+#define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
+
+/* segue_near_flow.probe: the state of the rate probe (8.7) */
+enum {
+	SEGUE_NEAR_PROBE_STARTS = 1, /* the next packet is its first one */
+	SEGUE_NEAR_PROBE_SENDS, /* not all of its packets have left */
+	SEGUE_NEAR_PROBE_WAITS, /* they have, and no round trip has decided yet */
+	SEGUE_NEAR_PROBE_PAUSED, /* plus the rounds until the next rate probe */
+};
+
+/* State of one flow. */
+struct segue_near_flow {
+	u32 ho_point; /* snd_max at the notice */
+	u8 old_unacked : 1; /* not all of what was sent before it is acknowledged */
+	u8 probe : 3; /* rate probe: its state */
+	u8 first_sample : 3; /* the first of its packets whose round trip is known, from 0 on */
+	u8 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */
+	u8 probe_sent; /* segue_out.sent as the rate probe began, the last octet */
+	u16 flows : 11; /* N: SEGUE_NEAR_FLOWS_LIMIT */
+	u16 oversubscribed : 1; /* the N flows overflow a short queue by themselves (8.8) */
+	u16 slowdown : 3; /* where they do: the pace is so many eighths slower */
+	u16 no_queue : 1; /* in the round before, none has waited */
+	u32 claim_until; /* 0: no claim lasts; 1: its first two round trips; else its end, ms */
+	u16 flight; /* packets in flight at the notice */
+	u16 sent_on_new; /* the last so many of them were on the new link */
+	u32 kbps : 27; /* this flow's share of the link, as reported */
+	u32 steps : 5; /* each of which makes its slots shorter by a fifth */
+	u32 rtt_us; /* of the new path, as reported */
+	u32 max_own_rtt_us; /* a longer round trip shows competing traffic (8.5) */
+	u32 min_rtt_us; /* least round trip of this round; 0: none yet */
+	u32 round_ends_ms; /* at first until the claim's second round trip, then by rounds */
+	union {
+		u32 old_until_ms; /* claim_until 1: ho_point is waited for no longer (8.5) */
+		u32 path_rtt_us; /* later: least round trip since the first round (8.1) */
+	};
+	u32 probe_began_us; /* when the rate probe began, by segue_out.now_us */
+};
+
+/* 6.3: the rate of this flow's slots after the steps so far, kbit/s. It has no branch, as a kernel's
+ * verifier follows both sides of each. */
+static inline u64 segue_near_rate_kbps(const struct segue_near_flow *flow)
+{
+	u64 kbps = flow->kbps;
+	u32 step;
+
+	for (step = 0; step < SEGUE_NEAR_MAX_STEPS; step++) {
+		u64 less = (u64)step - flow->steps; /* its first bit is 1 if the step was taken */
+
+		__asm__("" : "+r"(less)); /* or the compiler would compare */
+		kbps += (kbps / 4) & (0 - (less >> 63));
+	}
+	return kbps;
+}
+
+static inline u32 segue_near_slot_us(u64 rate)
+{
+	return segue_saturate(SEGUE_NEAR_PACKET_BITS / (rate ? rate : 1));
+}
+
+/* Packets that fill a path. */
+static inline u32 segue_near_bdp(u32 rtt_us, u64 rate)
+{
+	return segue_saturate(rtt_us * rate / SEGUE_NEAR_PACKET_BITS);
+}
+
+/* 8.1: more packets fill the path if it is longer than reported, or if its slots are shorter (8.7).
+ * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
+ * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
+ * since the first count. */
+static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 rate)
+{
+	const u32 least_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
+	const u32 rtt_us = segue_max(segue_min(least_us, flow->max_own_rtt_us), flow->rtt_us);
+
+	return segue_near_bdp(rtt_us, rate);
+}
+
+static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
+{
+	return segue_near_full_bdp(flow, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
+}
+
+#endif

@@ -137,6 +137,8 @@ struct Noticed {
 /// A story so far.
 /// The story says how long a recovery lasted, and with how many packets, if it was no shorter.
 const LONG_RECOVERY: Nanos = 2 * SECOND;
+/// With fewer packets it was an outage that lasted.
+const MANY_REPAIRS: u32 = 20;
 
 fn recovers(state: &SenderState) -> bool {
     state.in_fast_recovery || state.in_rto_recovery
@@ -305,10 +307,8 @@ impl<'a> Teller<'a> {
     /// How long a recovery has lasted that ends now, and with how many packets, if that is long.
     fn repaired(&self, at: Nanos, flow: u16) -> String {
         match self.repairs[usize::from(flow)] {
-            Some((since, resent)) if at - since >= LONG_RECOVERY => {
-                let lasted = (at - since) as f64 / SECOND as f64;
-                let packets = if resent == 1 { "packet" } else { "packets" };
-                format!(" after {lasted:.1} s, {resent} {packets} sent again")
+            Some((since, resent)) if at - since >= LONG_RECOVERY && resent >= MANY_REPAIRS => {
+                format!(" after {:.1} s, {resent} packets sent again", (at - since) as f64 / SECOND as f64)
             }
             _ => String::new(),
         }

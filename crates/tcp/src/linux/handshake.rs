@@ -16,7 +16,10 @@ impl<A: Advisor> LinuxSender<A> {
         self.refresh(now);
         if self.established {
             self.slow_start_after_idle_check();
-            self.fill_buffer();
+            if self.bursts {
+                // Only what is in the buffer may leave.
+                self.fill_buffer();
+            }
             self.push_pending();
         } else if self.sk.snd_nxt == 0 {
             // `tcp_connect`: the SYN counts as outstanding before it is sent.

@@ -1,6 +1,5 @@
 //! Answers that come a line at a time.
 
-use crate::refusal::Refusal;
 use crate::work::Parts;
 use axum::body::Body;
 use bytes::Bytes;
@@ -29,12 +28,8 @@ impl http_body::Body for Lines {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match self.first.take() {
             Some(first) => Some(first),
-            None => std::task::ready!(self.rest.poll_next(context)).map(|part| part.unwrap_or_else(said)),
+            None => std::task::ready!(self.rest.poll_next(context)).map(|part| part.unwrap_or_else(|refusal| refusal.json())),
         };
         Poll::Ready(next.map(|line| Ok(Frame::data(Bytes::from(line + "\n")))))
     }
-}
-
-fn said(refusal: Refusal) -> String {
-    refusal.json()
 }

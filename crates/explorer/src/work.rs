@@ -213,3 +213,35 @@ impl Turn {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever has gone leaves its place to others, although the place that it waits for never comes.
+    #[test]
+    fn nobody_waits_for_those_who_have_gone() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let workers = Workers::new(1, Duration::from_secs(3600));
+            let rest = workers.rests.clone().acquire_owned().await.expect("a place");
+            let mut parts = workers
+                .parts(|turn| {
+                    turn.give_way(|turn| {
+                        turn.say("what there is".into());
+                        Ok(())
+                    })?;
+                    assert!(!turn.cancellation.goes_on());
+                    Ok(None)
+                })
+                .await
+                .expect("a place");
+            assert_eq!(parts.next().await.and_then(Result::ok).as_deref(), Some("what there is"));
+            drop(parts);
+            // The work ends: its place, and the one among those who wait, are free again.
+            let places = MOST_WAITING as u32;
+            let waiting = workers.waiting.clone().acquire_many_owned(places).await.expect("places");
+            drop((waiting, rest));
+        });
+    }
+}

@@ -234,18 +234,19 @@ impl Exhibit<'_> {
                 p.lead { "Papers leave parts of their bench open. Each row has all claims judged on another one." }
                 div.table { table {
                     thead { tr {
-                        th { "bench" } th { "settings" } th { "holds" } th { "gained" } th { "lost" } th { "why" }
+                        th { "bench" } th.words { "settings" } th { "holds" } th { "gained" } th { "lost" }
+                        th.words { "why" }
                     } }
                     tbody {
                         @for index in 0..benches {
                             @if let Some((_, first)) = on(index).next() {
                                 tr {
                                     td { (first.bench.name) }
-                                    td { code { (first.bench.set.join(" ")) } }
+                                    td.words { code { (first.bench.set.join(" ")) } }
                                     td { (count(index, None, true)) }
                                     td { (count(index, Some(false), true)) }
                                     td { (count(index, Some(true), false)) }
-                                    td { (prose(&first.bench.why)) }
+                                    td.words { (prose(&first.bench.why)) }
                                 }
                             }
                         }

@@ -1,9 +1,12 @@
 //! A handoff as a story: the sender's inputs and decisions, and their times.
 
+mod repair;
+
 use crate::compare::GroupResult;
 use crate::decision_words::{advice_in_words, effect_in_words, program_in_words};
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
+use crate::story::repair::Repair;
 use crate::tcp_rules::{
     HYSTART_RULE, cited, fast_retransmit_in_words, fast_retransmit_rule, hystart_in_words, recovery_end_rule,
     timeout_end_rule, timeout_rule,
@@ -135,15 +138,6 @@ struct Noticed {
 }
 
 /// A story so far.
-/// The story says how long a recovery lasted, and with how many packets, if it was no shorter.
-const LONG_RECOVERY: Nanos = 2 * SECOND;
-/// With fewer packets it was an outage that lasted.
-const MANY_REPAIRS: u32 = 20;
-
-fn recovers(state: &SenderState) -> bool {
-    state.in_fast_recovery || state.in_rto_recovery
-}
-
 struct Teller<'a> {
     told: &'a SchemeTrace,
     sentences: Vec<Sentence>,
@@ -153,8 +147,8 @@ struct Teller<'a> {
     /// Each flow's dupthresh, and its sender's state once it is known.
     dupthresh: Vec<u32>,
     states: Vec<Option<SenderState>>,
-    /// Since when each flow's sender has been in a recovery, and how many packets it has sent again since.
-    repairs: Vec<Option<(Nanos, u32)>>,
+    /// Each flow's recovery.
+    repairs: Vec<Repair>,
     /// Each flow's last notice.
     noticed: Vec<Option<Noticed>>,
     /// The mobile has closed its window.
@@ -183,7 +177,7 @@ impl<'a> Teller<'a> {
             completed: false,
             dupthresh: vec![experiment.stack.dupthresh; experiment.flows],
             states: vec![None; experiment.flows],
-            repairs: vec![None; experiment.flows],
+            repairs: vec![Repair::default(); experiment.flows],
             noticed: vec![None; experiment.flows],
             closed: false,
             heard_over_new: false,
@@ -219,27 +213,26 @@ impl<'a> Teller<'a> {
 
     fn tell(&mut self, event: &Event) {
         let at = event.at;
+        // Recoveries that began before T are counted, too.
+        if let What::Sent(packet) = &event.what
+            && packet.data
+            && packet.retransmission
+            && !packet.is_probe()
+        {
+            self.repairs[usize::from(packet.flow)].resend();
+        }
         match &event.what {
             What::State { flow, state } => {
                 let before = self.states[usize::from(*flow)].replace(*state);
-                let repairs = &mut self.repairs[usize::from(*flow)];
-                if recovers(state) {
-                    repairs.get_or_insert((at, 0));
-                }
+                let repaired = self.repairs[usize::from(*flow)].follow(at, state);
                 if let Some(before) = before.filter(|_| self.begun) {
-                    self.change(at, *flow, &before, state);
-                }
-                if !recovers(state) {
-                    self.repairs[usize::from(*flow)] = None;
+                    self.change(at, *flow, &before, state, &repaired);
                 }
             }
             What::Sent(packet) if !packet.data && packet.segment.window == 0 && !self.closed => {
                 self.closed = true;
                 let text = "the mobile closes its window: it foresees the disconnection".to_string();
                 self.say(at, None, text, Some("segue explain 4.5".into()));
-            }
-            What::Sent(packet) if packet.data && packet.retransmission && !self.begun => {
-                self.repair(packet.flow)
             }
             _ if !self.begun => {}
             What::Timeout { flow, head, .. } => {
@@ -287,30 +280,10 @@ impl<'a> Teller<'a> {
                 self.loss(at, Place::Receiver, packet.flow);
             }
             What::Sent(packet) if packet.data && !packet.is_probe() => {
-                if packet.retransmission {
-                    self.repair(packet.flow);
-                }
                 let last = self.last_sent.replace(at);
                 self.silences.extend(last.filter(|last| at - last >= self.silence).map(|last| (last, at)));
             }
             _ => {}
-        }
-    }
-
-    /// A packet is sent again.
-    fn repair(&mut self, flow: u16) {
-        if let Some((_, resent)) = &mut self.repairs[usize::from(flow)] {
-            *resent += 1;
-        }
-    }
-
-    /// How long a recovery has lasted that ends now, and with how many packets, if that is long.
-    fn repaired(&self, at: Nanos, flow: u16) -> String {
-        match self.repairs[usize::from(flow)] {
-            Some((since, resent)) if at - since >= LONG_RECOVERY && resent >= MANY_REPAIRS => {
-                format!(" after {:.1} s, {resent} packets sent again", (at - since) as f64 / SECOND as f64)
-            }
-            _ => String::new(),
         }
     }
 
@@ -375,18 +348,18 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState) {
+    /// The sender's state is another; `repaired` says of the end of a recovery how long it took.
+    fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState, repaired: &str) {
         let stack = self.stack();
         if now.undos > before.undos {
             self.undone(at, flow, before, now);
         }
         if before.in_rto_recovery && !now.in_rto_recovery {
-            let repaired = if now.in_fast_recovery { String::new() } else { self.repaired(at, flow) };
             let text = format!("RTO recovery is over{repaired}: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some(timeout_end_rule(stack).into()));
         }
         if before.in_fast_recovery && !now.in_fast_recovery && !now.in_rto_recovery {
-            let text = format!("fast recovery is over{}: {}", self.repaired(at, flow), state_in_words(now));
+            let text = format!("fast recovery is over{repaired}: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some(cited(recovery_end_rule(stack), stack)));
         }
     }

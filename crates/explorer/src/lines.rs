@@ -28,7 +28,8 @@ impl http_body::Body for Lines {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match self.first.take() {
             Some(first) => Some(first),
-            None => std::task::ready!(self.rest.poll_next(context)).map(|part| part.unwrap_or_else(|refusal| refusal.json())),
+            None => std::task::ready!(self.rest.poll_next(context))
+                .map(|part| part.unwrap_or_else(|refusal| refusal.json())),
         };
         Poll::Ready(next.map(|line| Ok(Frame::data(Bytes::from(line + "\n")))))
     }

@@ -218,7 +218,7 @@ impl Turn {
 mod tests {
     use super::*;
 
-    /// Whoever has gone leaves its place to others, although the place that it waits for never comes.
+    /// A client that has gone leaves its place to others, although the place that its work waits for never comes.
     #[test]
     fn nobody_waits_for_those_who_have_gone() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -25,7 +25,7 @@ fn recovers(state: &SenderState) -> bool {
 }
 
 impl Repair {
-    /// The sender's state is another. What the end of a recovery is worth telling, before it is forgotten.
+    /// The sender's state is another. The end of a recovery returns its length and packets, if they are worth telling.
     pub fn follow(&mut self, at: Nanos, now: &SenderState) -> String {
         if recovers(now) {
             self.0.get_or_insert(Running { since: at, resent: 0 });

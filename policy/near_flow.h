@@ -35,8 +35,8 @@
 
 /* segue_action.rules */
 enum {
-	SEGUE_RULE_NEAR_CLAIMS = 1u << 0, /* 2.4, 3.1 */
-	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 4.2 */
+	SEGUE_RULE_NEAR_CLAIMS = 1u << 0, /* 8.1 */
+	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 8.4 */
 };
 
 static inline u32 segue_near_ms(u64 ns)

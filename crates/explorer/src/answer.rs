@@ -65,13 +65,14 @@ pub fn comparison_view(
         .iter()
         .map(|chosen| json!({ "why": chosen.why, "at": in_seconds(chosen.moment.at) }))
         .collect();
-    let tcp = format!("TCP: {}", group.distinct_stacks().join(", "));
+    let year = if plan.is_of_2008_unasked() { ", that of 2008" } else { "" };
+    let tcp = format!("TCP: {}{year}", group.distinct_stacks().join(", "));
     let heading =
         [headline(&group.experiment)].into_iter().chain(words::conditions(&plan.request)).chain([tcp]);
     let view = json!({
         "html": comparison_part(of, comparison, &Presentation::default()),
         "headline": heading.collect::<Vec<_>>().join("; "),
-        "notes": group.warnings(),
+        "notes": notes(group.warnings()),
         "said": said,
         "points": of.request.at.len(),
         "of": question.all_points,
@@ -80,6 +81,11 @@ pub fn comparison_view(
         "toml": words::scenario(question)?,
     });
     Ok(view.to_string())
+}
+
+/// Words of warning name options that the page may not have.
+fn notes(warnings: Vec<String>) -> Vec<String> {
+    warnings.into_iter().map(|warning| warning.replace("see --", "see segue compare --")).collect()
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
@@ -92,7 +98,7 @@ pub fn handoff_view(
     let Some(first) = traces.first() else { return Ok(None) };
     let view = json!({
         "html": handoff_part(&traces),
-        "notes": warnings(&first.trace.experiment, traces.iter().map(|trace| trace.stack), several_stacks(&traces)),
+        "notes": notes(warnings(&first.trace.experiment, traces.iter().map(|trace| trace.stack), several_stacks(&traces))),
         "said": format!("The handoff at {} s is shown.", seconds(first.trace.record.at)),
         "command": words::trace_command(question, folder),
     });

@@ -268,7 +268,7 @@ pub struct PacketLine {
 #[derive(Debug, Serialize)]
 pub struct RuleLine {
     pub name: &'static str,
-    /// Section of docs/reference/algorithms.md.
+    /// Section of docs/reference/algorithms.md, or `near 8.1` of docs/reference/near.md.
     pub section: &'static str,
 }
 

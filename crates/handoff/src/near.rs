@@ -12,8 +12,9 @@ use crate::notice::Notice;
 use crate::on_linux::{Decides, OnLinux, follows_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::headers::{self, Flow};
+use segue_policy::rules::{NEAR_RULES, Rule};
 use segue_policy::{Action, PACKET, Sender};
-use segue_tcp::{Advice, Advisor, View};
+use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// One flow's part in `near`.
 #[derive(Clone, Debug)]
@@ -23,6 +24,15 @@ pub struct Near {
     /// `policy/near_flow.h`: the rules for one flow alone.
     flow: Flow,
     linux: OnLinux,
+    /// The rules behind the last answer, as bits.
+    applied: u32,
+}
+
+impl Near {
+    fn answer(&mut self, action: &Action) -> Advice {
+        self.applied = action.rules;
+        self.enactment.advice(action)
+    }
 }
 
 impl Decides for Near {
@@ -43,17 +53,27 @@ impl Advisor for Near {
 
     fn on_new_ack(&mut self, view: &View) -> Advice {
         let action = self.flow.on_new_ack(&sender(view));
-        self.enactment.advice(&action)
+        self.answer(&action)
+    }
+
+    /// No rule is behind it.
+    fn on_dup_ack(&mut self, _view: &View) -> Advice {
+        self.answer(&Action::NOTHING)
+    }
+
+    /// No rule is behind it.
+    fn on_rtt_sample(&mut self, _view: &View, _seq: u32, _rtt: Nanos) -> Advice {
+        self.answer(&Action::NOTHING)
     }
 
     fn on_fast_retransmit(&mut self, view: &View) -> Advice {
         let action = self.at_fast_retransmit(&sender(view));
-        self.enactment.advice(&action)
+        self.answer(&action)
     }
 
     fn on_timeout(&mut self, view: &View) -> Advice {
         let action = self.flow.on_timeout(&sender(view));
-        self.enactment.advice(&action)
+        self.answer(&action)
     }
 
     fn on_cut(&mut self, view: &View) -> Advice {
@@ -77,6 +97,7 @@ impl Advisor for Near {
     fn on_ack(&mut self, view: &View) -> Advice {
         let mut linux = std::mem::take(&mut self.linux);
         let advice = linux.on_ack(view, self);
+        self.applied = linux.applied;
         self.linux = linux;
         advice
     }
@@ -119,7 +140,13 @@ impl HandoffScheme for Near {
             };
             *field = (factor * 1000.0).round() as u32;
         }
-        Ok(Self { distortion, enactment, flow: headers::near().start(), linux: OnLinux::default() })
+        Ok(Self {
+            distortion,
+            enactment,
+            flow: headers::near().start(),
+            linux: OnLinux::default(),
+            applied: 0,
+        })
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
@@ -152,6 +179,7 @@ impl HandoffScheme for Near {
         if view.kernel.is_some() {
             let mut linux = std::mem::take(&mut self.linux);
             let advice = linux.on_notice(view, notice, self);
+            self.applied = linux.applied;
             self.linux = linux;
             return advice;
         }
@@ -161,7 +189,7 @@ impl HandoffScheme for Near {
         if tcp.in_rto_recovery == 0 {
             action.cwnd = action.cwnd.saturating_add(tcp.flight * PACKET);
         }
-        self.enactment.advice(&self.enactment.believed(&tcp, notice, action))
+        self.answer(&self.enactment.believed(&tcp, notice, action))
     }
 
     fn pend(&mut self, view: &View, notice: &Notice) -> bool {
@@ -170,5 +198,9 @@ impl HandoffScheme for Near {
 
     fn pending(&self) -> Option<Notice> {
         self.linux.pending()
+    }
+
+    fn applied(&self) -> Vec<Rule> {
+        kernel::named(NEAR_RULES, self.applied)
     }
 }

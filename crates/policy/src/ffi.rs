@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::TcpHoSettings;
     use crate::headers::Words;
-    use crate::rules::{ETCP_RULES, RLCI_RULES, TCP_HO_RULES};
+    use crate::rules::{ETCP_RULES, NEAR_RULES, RLCI_RULES, TCP_HO_RULES};
     use crate::{
         Algorithms, Claim, Etcp, Out, PACKET, SETTINGS, TCP_HO_SETTINGS, TcpHo, Variant, What, grant,
     };
@@ -187,7 +187,7 @@ mod tests {
         all.extend(layout!(TcpHoSettings: variant));
         all.extend(TcpHoSettings::offsets());
         all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));
-        all.extend(RLCI_RULES.iter().map(|rule| rule.bit as usize));
+        all.extend(RLCI_RULES.iter().chain(NEAR_RULES).map(|rule| rule.bit as usize));
         all.extend(
             layout!(Out: snd_una, unit, marked, lost, snd_max, others, others_behind, others_weight, sacks,
             elapsed_ms, rtt_us, sent_us, now_us, sent),

@@ -1,4 +1,4 @@
-//! The rules that an action can name: where each stands in docs/reference/algorithms.md, and what it says.
+//! The rules that an action can name: where each stands in docs/reference, and what it says.
 
 /// One rule of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Rule {
     pub bit: u32,
     /// Its name in the papers.
     pub name: &'static str,
-    /// Section of docs/reference/algorithms.md.
+    /// Section of docs/reference/algorithms.md, or `near 8.1` of docs/reference/near.md.
     pub section: &'static str,
     /// Its effect, in one clause.
     pub says: &'static str,
@@ -74,6 +74,14 @@ rules! {
     4 "first sample" "10.4" "first RTT sample of the new path: the RTO follows it";
 }
 
+rules! {
+    /// The rules of `near` for one flow alone, as `policy/near_flow.h` numbers them. Sections are of
+    /// docs/reference/near.md.
+    NEAR_RULES:
+    0 "claim" "near 8.1" "the claim begins: this flow's part of the new path is its window, and its packets are paced";
+    1 "old loss" "near 8.4" "a loss of what was sent before the notice is the old link's: the window stays";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +93,15 @@ mod tests {
             for section in rule.section.split(", ") {
                 assert!(text.contains(&format!("### {section} ")), "{}: {section}", rule.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_rule_of_near_cites_one_that_exists() {
+        let text = include_str!("../../../docs/reference/near.md");
+        for rule in NEAR_RULES {
+            let number = rule.section.strip_prefix("near ").expect("of near.md");
+            assert!(text.contains(&format!("\n{number} ")), "{}: {number}", rule.name);
         }
     }
 }

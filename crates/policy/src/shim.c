@@ -9,7 +9,7 @@
 #include "belief.h"
 #include "etcp.h"
 #include "grant.h"
-#include "near.h"
+#include "near_flow.h"
 #include "notice.h"
 #include "rlci.h"
 #include "tcp_ho.h"
@@ -404,7 +404,8 @@ static const u32 layout[] = {
 	SEGUE_RULE_HO_REPEATED, SEGUE_RULE_HO_SAMPLE, SEGUE_RULE_HO_CONVERGED,
 	SEGUE_RULE_HO_CONGESTED, SEGUE_RULE_HO_NO_BURST, SEGUE_RULE_HO_REFUTED, SEGUE_RULE_HO_BOUNDED,
 	SEGUE_RULE_RLCI_ANEW, SEGUE_RULE_RLCI_RESUMES, SEGUE_RULE_RLCI_OLD_ACK,
-	SEGUE_RULE_RLCI_OLD_SAMPLE, SEGUE_RULE_RLCI_SAMPLE,
+	SEGUE_RULE_RLCI_OLD_SAMPLE, SEGUE_RULE_RLCI_SAMPLE, SEGUE_RULE_NEAR_CLAIMS,
+	SEGUE_RULE_NEAR_OLD_LOSS,
 	SIZE(segue_out), AT(segue_out, snd_una), AT(segue_out, unit), AT(segue_out, marked),
 	AT(segue_out, lost), AT(segue_out, snd_max), AT(segue_out, others), AT(segue_out, others_behind),
 	AT(segue_out, others_weight),

@@ -136,6 +136,9 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
                     @for (key, value) in &scheme.settings { ", " code { (key) "=" (value) } }
                 }
             }
+            @if plan.is_of_2008_unasked() {
+                dt { "TCP" } dd { "that of 2008; " code { "--stack linux-6.12" } " is today's" }
+            }
             dt { "Handoff times" } dd { (times(&request.at)) }
             dt { "Transfer" } dd { (request.packets) " packets " (plan.counted()) ": " (target) }
             dt { "Notice" } dd { (notice) }

@@ -10,7 +10,6 @@ use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
 use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
-use segue_tcp::profile::NS2_SACK1;
 use segue_world::traffic::COUNTED;
 use segue_world::{Address, NoticeMode};
 use std::ops::Range;
@@ -280,10 +279,6 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         && plan.notice_error.is_none()
         && plan.address == Address::Keep
         && plan.schemes.iter().any(|scheme| announces(&scheme.name));
-    // A user who names no stack may not know that there are several. The heading tells if schemes have different ones.
-    let of_2008 = plan.request.stack.is_none()
-        && plan.request.cc.is_none()
-        && plan.schemes.iter().all(|scheme| scheme.stack.name == NS2_SACK1.name);
     let more =
         columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));
     let about = format!(
@@ -296,7 +291,11 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         } else {
             ""
         },
-        if of_2008 { " The TCP is that of 2008; --stack linux-6.12 is today's." } else { "" },
+        if plan.is_of_2008_unasked() {
+            " The TCP is that of 2008; --stack linux-6.12 is today's."
+        } else {
+            ""
+        },
         if more { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;

@@ -220,6 +220,28 @@ fn a_story_tells_of_an_undo() {
     );
 }
 
+/// `near` decides at its notice, and at losses of packets that left before it. Rules of its page are behind both.
+#[test]
+fn a_story_cites_the_rules_of_near() {
+    let words = "trace 200kbit/300ms 6400kbit/9ms --flows 2 --at 8.55s --notice in-band --stack linux-6.12 --schemes near \
+         --story";
+    let told = printed(&words.split_whitespace().collect::<Vec<_>>());
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = |part: &str| told.find(part).unwrap_or_else(|| panic!("{part}: {told}"));
+    let parts = [
+        "this flow's part of the new path is its window",
+        "[claim: segue explain near 8.1]",
+        "is the old link's: the window stays",
+        "[old loss: segue explain near 8.4]",
+    ];
+    assert!(parts.map(place).is_sorted(), "{told}");
+    // Each of two flows hears once.
+    assert_eq!(told.matches("near 8.1").count(), 2, "{told}");
+    for rule in ["near 8.1", "near 8.4"] {
+        assert!(printed(&["explain", rule]).contains("docs/reference/near.md"), "{rule}");
+    }
+}
+
 /// A router buffers for one mobile and one handoff: the refusal names the scheme, and a way that is open.
 #[test]
 fn combinations_that_cannot_be_are_refused() {

@@ -253,8 +253,8 @@ mod tests {
     /// The rules' own words, so that none of them is out of date.
     #[test]
     fn effects_that_nobody_asks_for_are_not_told() {
-        use segue_policy::rules::{ETCP_RULES, RLCI_RULES, TCP_HO_RULES};
-        let rules = || [ETCP_RULES, TCP_HO_RULES, RLCI_RULES].concat();
+        use segue_policy::rules::{ETCP_RULES, NEAR_RULES, RLCI_RULES, TCP_HO_RULES};
+        let rules = || [ETCP_RULES, TCP_HO_RULES, RLCI_RULES, NEAR_RULES].concat();
         for (words, _, instead) in EFFECTS {
             let found: Vec<Rule> = rules().into_iter().filter(|rule| rule.says.contains(words)).collect();
             assert!(!found.is_empty(), "{words}");

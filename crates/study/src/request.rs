@@ -9,6 +9,7 @@ use crate::router_words::{check_routers, routers};
 use crate::{address, series, soft, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
+use segue_tcp::profile::NS2_SACK1;
 use segue_words::quantity::is_below_resolution;
 use segue_world::access::QueueRule;
 use segue_world::notice_error::NoticeErrorWords;
@@ -297,6 +298,14 @@ pub struct Group {
 }
 
 impl Plan {
+    /// Whether all schemes stand on the TCP of 2008 (`ns2-sack1`) although nobody asked for a stack. Such a user may not
+    /// know that there are several.
+    pub fn is_of_2008_unasked(&self) -> bool {
+        self.request.stack.is_none()
+            && self.request.cc.is_none()
+            && self.schemes.iter().all(|scheme| scheme.stack.name == NS2_SACK1.name)
+    }
+
     /// The combinations of links, kind and flow count, in the order of the rows; each with
     /// its seeds.
     pub fn groups(&self) -> Vec<Vec<Group>> {

@@ -205,13 +205,23 @@ fn the_heading_says_what_is_not_usual() {
     let heading = |more: &str| {
         ask(&format!("{question}{more}")).json()["headline"].as_str().expect("a heading").to_string()
     };
-    assert_eq!(heading(""), "wlan -> hsdpa, make-before-break, 1 flow; TCP: ns2-sack1");
+    assert_eq!(heading(""), "wlan -> hsdpa, make-before-break, 1 flow; TCP: ns2-sack1, that of 2008");
     let own = heading("&notice=in-band&notice-loss=1&packets=50&definition=after-ack&seed=3");
     let said =
         "notice in band, its first copy lost; 50 packets; counted from the cumulative ACK; seed 3; TCP";
     assert!(own.contains(said), "{own}");
     assert!(heading("&notice=in-band").contains("; notice in band; TCP"));
     assert!(heading("&notice-error=late=50ms").contains("; notices err by late=50ms; TCP"));
+    // A user who chooses the stack knows it.
+    assert!(heading("&stack=ns2-sack1").ends_with("TCP: ns2-sack1"));
+}
+
+/// The page has one seed, and no field for more.
+#[test]
+fn notes_say_where_an_option_is() {
+    let view = ask("/view/compare?old=5g&new=leo&schemes=sack&points=2").json();
+    let notes = view["notes"].to_string();
+    assert!(notes.contains("one seed") && notes.contains("see segue compare --seeds"), "{notes}");
 }
 
 /// Words of links, traffic and neighbours mean what they mean to `segue compare`.

@@ -37,7 +37,7 @@ fn text(features: &[Feature], width: usize) -> String {
         true => "Nothing is missing.".to_string(),
         false => format!("Missing: {}.", missing.iter().map(told).collect::<Vec<_>>().join("; ")),
     };
-    let mut text = wrapped("", &format!("Here run {}.", abilities(features).join(", ")), width);
+    let mut text = wrapped("", &format!("This machine runs {}.", abilities(features).join(", ")), width);
     text.push_str(&wrapped("", &lacks, width));
     text.push('\n');
     let longest = features.iter().map(|feature| feature.name.chars().count()).max().unwrap_or(0);
@@ -91,13 +91,12 @@ mod tests {
     fn abilities_and_needs_come_first() {
         let all = text(&without(&[]), 300);
         let mut lines = all.lines();
-        let first =
-            "Here run the simulator, `segue kernel run`, `segue kernel attach`, `segue agent`, `segue lab`.";
+        let first = "This machine runs the simulator, `segue kernel run`, `segue kernel attach`, `segue agent`, `segue lab`.";
         assert_eq!((lines.next(), lines.next()), (Some(first), Some("Nothing is missing.")), "{all}");
         assert!(!all.contains("needed for") && all.contains("tun         present  found tun\n"), "{all}");
 
         let some = text(&without(&["bpffs", "tun"]), 300);
-        let first = "Here run the simulator, `segue kernel run`, `segue agent`.\nMissing: tun (found tun); bpffs (found bpffs).\n";
+        let first = "This machine runs the simulator, `segue kernel run`, `segue agent`.\nMissing: tun (found tun); bpffs (found bpffs).\n";
         assert!(some.starts_with(first), "{some}");
         assert!(
             some.contains(

@@ -242,6 +242,16 @@ fn a_story_cites_the_rules_of_near() {
     }
 }
 
+/// A heading names each TCP once, however the schemes are ordered.
+#[test]
+fn different_stacks_are_named_once() {
+    let told = printed(
+        &[&TO_SLOW[..], &["--stack", "linux-6.12", "--at", "5s", "--schemes", "cubic,bbr,etcp-v1"]].concat(),
+    );
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("different TCPs (linux-6.12/cubic, linux-6.12/bbr), each"), "{told}");
+}
+
 /// A router buffers for one mobile and one handoff: the refusal names the scheme, and a way that is open.
 #[test]
 fn combinations_that_cannot_be_are_refused() {

@@ -2,7 +2,7 @@
 
 use crate::measure::{HandoffRow, Row, Sample};
 use crate::request::{Group, Plan};
-use crate::warnings::warnings;
+use crate::warnings::{distinct, warnings};
 use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_world::{Experiment, Fork, RunRecord, WarmRun};
@@ -42,13 +42,7 @@ impl GroupResult {
 
     /// The same, each once, in the order of the rows.
     pub fn distinct_stacks(&self) -> Vec<&str> {
-        let mut stacks: Vec<&str> = Vec::new();
-        for stack in self.stacks() {
-            if !stacks.contains(&stack) {
-                stacks.push(stack);
-            }
-        }
-        stacks
+        distinct(self.stacks())
     }
 
     /// Whether schemes stand on several stacks, which meet the handoffs in different states.

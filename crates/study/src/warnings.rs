@@ -14,8 +14,7 @@ pub fn warnings<'a>(
     let mut warnings = Vec::new();
     let stacks: Vec<&str> = stacks.into_iter().collect();
     if several_stacks {
-        let mut each = stacks.clone();
-        each.dedup();
+        let each = distinct(stacks.iter().copied());
         // The target of a transfer is above what regular TCP of the same stack had sent.
         // A story has one of them alone.
         let which = if each.len() > 1 { format!(" ({})", each.join(", ")) } else { String::new() };
@@ -30,6 +29,17 @@ pub fn warnings<'a>(
     let neighbours = experiment.neighbours.iter().map(|neighbours| -> &'a str { neighbours.stack.name });
     warnings.extend(stack_warnings(stacks.into_iter().chain(neighbours)));
     warnings
+}
+
+/// Names of stacks, each once, in their order.
+pub fn distinct<'a>(stacks: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut each = Vec::new();
+    for stack in stacks {
+        if !each.contains(&stack) {
+            each.push(stack);
+        }
+    }
+    each
 }
 
 /// Facts that a reader must know of stacks, each once.

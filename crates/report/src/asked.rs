@@ -3,6 +3,7 @@
 use crate::Origin;
 use maud::{Markup, html};
 use segue_study::Plan;
+use segue_study::planned::PlannedScheme;
 use segue_world::access::{AccessLink, Capacity, LinkDelay, QueueWord};
 use segue_world::{Address, Definition, Kind, Nanos, Neighbours, NoticeMode, SECOND};
 
@@ -10,16 +11,31 @@ fn seconds(time: Nanos) -> String {
     format!("{} s", time as f64 / SECOND as f64)
 }
 
+/// A rate in bit/s, in the unit that a reader expects of it.
+fn rate(bits: u64) -> String {
+    match (bits + 500) / 1000 {
+        kbit if kbit >= 10_000 => format!("{} Mbit/s", kbit as f64 / 1000.0),
+        kbit => format!("{kbit} kbit/s"),
+    }
+}
+
+/// Settings that all of several schemes have.
+fn shared(schemes: &[PlannedScheme]) -> Vec<(String, String)> {
+    let [first, others @ ..] = schemes else { return Vec::new() };
+    let in_all = |setting: &&(String, String)| others.iter().all(|other| other.settings.contains(setting));
+    if others.is_empty() { Vec::new() } else { first.settings.iter().filter(in_all).cloned().collect() }
+}
+
 /// Rate, delay and queue of a link.
 fn link(link: &AccessLink) -> String {
-    let kbps = |capacity: &Capacity| format!("{} kbit/s", (capacity.mean_rate() + 500) / 1000);
+    let mean = |capacity: &Capacity| rate(capacity.mean_rate());
     let rate = match (&link.down, &link.up) {
         (Capacity::Fixed(down), Capacity::Fixed(up)) if down != up => {
-            format!("{} down and {} up", kbps(&link.down), kbps(&link.up))
+            format!("{} down and {} up", mean(&link.down), mean(&link.up))
         }
-        (Capacity::Fixed(_), _) => kbps(&link.down),
-        (down, up) if down == up => format!("measured, {} on average", kbps(down)),
-        (down, up) => format!("measured, {} down and {} up on average", kbps(down), kbps(up)),
+        (Capacity::Fixed(_), _) => mean(&link.down),
+        (down, up) if down == up => format!("measured, {} on average", mean(down)),
+        (down, up) => format!("measured, {} down and {} up on average", mean(down), mean(up)),
     };
     let milliseconds = |delay: &LinkDelay| match delay {
         LinkDelay::Fixed(delay) => format!("{} ms", *delay as f64 / 1e6),
@@ -110,6 +126,7 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
         error if error.is_none() => notice,
         error => format!("{notice}; wrong by up to {error}, drawn for each handoff"),
     };
+    let shared = shared(&plan.schemes);
     let target = match request.definition {
         Definition::AfterHighest => {
             "until packets beyond the highest that regular TCP had sent before completion are acknowledged"
@@ -133,7 +150,18 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
                 @for (index, scheme) in plan.schemes.iter().enumerate() {
                     @if index > 0 { "; " }
                     b { (scheme.name) } " on " (scheme.stack.name)
-                    @for (key, value) in &scheme.settings { ", " code { (key) "=" (value) } }
+                    @for setting @ (key, value) in &scheme.settings {
+                        @if !shared.contains(setting) { ", " code { (key) "=" (value) } }
+                    }
+                }
+            }
+            @if !shared.is_empty() {
+                dt { "All of them" }
+                dd {
+                    @for (index, (key, value)) in shared.iter().enumerate() {
+                        @if index > 0 { ", " }
+                        code { (key) "=" (value) }
+                    }
                 }
             }
             @if plan.is_of_2008_unasked() {

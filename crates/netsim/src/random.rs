@@ -49,8 +49,8 @@ impl Weather {
     }
 }
 
-/// What is drawn for a slot of the weather. That of the latest slot is kept: packets that follow each other mostly ask
-/// for the same.
+/// A draw for each slot of the weather. That of the latest slot is kept: packets that follow each other mostly ask for
+/// the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     weather: Weather,
@@ -63,7 +63,7 @@ impl Drawn {
         Self { weather, latest: None }
     }
 
-    /// What `draw` says of the numbers of the slot that `time` lies in. It says the same each time.
+    /// The outcome of `draw` with the numbers of the slot that `time` lies in. It has the same each time.
     #[inline]
     pub(crate) fn at(&mut self, time: Nanos, draw: impl FnOnce(&mut Pcg64Mcg) -> Nanos) -> Nanos {
         match self.latest {
@@ -107,7 +107,7 @@ mod tests {
             assert_ne!(drawn(weather, 5_000), drawn(other, 5_000));
         }
     }
-    /// Whoever asks again, also for times before, hears what the weather has; a slot is drawn once while it is asked for.
+    /// Later questions, also for times before, get what the weather has. A slot is drawn once while it is asked for.
     #[test]
     fn what_is_kept_is_what_would_be_drawn() {
         let weather = Weather::new(1000, 7, 1);

@@ -259,12 +259,14 @@ impl Link {
     fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
         // All that has not been counted as departed: mostly there is room even so. One branch for links with and
         // without a limit, since a processor cannot foresee which of them comes.
-        self.ring.come_in() - self.departed + 1 >= self.limit
-            && (self.limit == 0 || self.is_full_now(now, sent))
+        self.ring.come_in() - self.departed + 1 >= self.limit && self.is_full_now(now, sent)
     }
 
     #[inline(never)] // or its registers would be saved for every packet
     fn is_full_now(&mut self, now: Nanos, sent: Nanos) -> bool {
+        if self.limit == 0 {
+            return true;
+        }
         let queued = self.queued(now);
         queued >= self.limit
             || (queued + 1 == self.limit && !self.departs_first && self.leaves_after(now, sent))

@@ -87,7 +87,7 @@ impl Awaited {
         let flow = &mut self.flows[usize::from(flow)];
         let before = (flow.sender.window_limited, flow.is_unsent());
         let (from, to) = (flow.sender.snd_una, standing.snd_una);
-        // What is acknowledged counts no more; a connection that begins anew has less.
+        // Acknowledged packets count no more; a connection that begins anew has acknowledged fewer.
         if from < to {
             self.stranded -= flow.stranded(from..to);
         }

@@ -49,6 +49,34 @@ impl Weather {
     }
 }
 
+/// A draw for each slot of the weather. That of the latest slot is kept: packets that follow each other mostly ask for
+/// the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    weather: Weather,
+    /// When the slot began, and what was drawn.
+    latest: Option<(Nanos, Nanos)>,
+}
+
+impl Drawn {
+    pub(crate) fn new(weather: Weather) -> Self {
+        Self { weather, latest: None }
+    }
+
+    /// The outcome of `draw` with the numbers of the slot that `time` lies in. It has the same each time.
+    #[inline]
+    pub(crate) fn at(&mut self, time: Nanos, draw: impl FnOnce(&mut Pcg64Mcg) -> Nanos) -> Nanos {
+        match self.latest {
+            Some((begin, drawn)) if begin <= time && time - begin < self.weather.slot => drawn,
+            _ => {
+                let drawn = draw(&mut self.weather.at(time));
+                self.latest = Some((time / self.weather.slot * self.weather.slot, drawn));
+                drawn
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +106,19 @@ mod tests {
         for other in [Weather::new(1000, 7, 2), Weather::new(1000, 8, 1)] {
             assert_ne!(drawn(weather, 5_000), drawn(other, 5_000));
         }
+    }
+    /// Later questions, also for times before, get what the weather has. A slot is drawn once while it is asked for.
+    #[test]
+    fn what_is_kept_is_what_would_be_drawn() {
+        let weather = Weather::new(1000, 7, 1);
+        let (mut drawn, mut draws) = (Drawn::new(weather), 0);
+        for time in [5_000, 5_999, 5_001, 6_000, 5_999, 0, 999, 1_000, u64::MAX, u64::MAX - 1] {
+            let kept = drawn.at(time, |random| {
+                draws += 1;
+                random.next_u64()
+            });
+            assert_eq!(kept, weather.at(time).next_u64(), "{time}");
+        }
+        assert_eq!(draws, 6);
     }
 }

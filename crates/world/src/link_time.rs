@@ -25,8 +25,6 @@ pub struct Standing {
     pub snd_una: u32,
     /// One beyond the highest packet ever sent.
     pub snd_max: u32,
-    /// Packets that it has sent, again or for the first time.
-    pub transmissions: u32,
     /// It has data that its window forbids, and is not in RTO recovery.
     pub window_limited: bool,
 }
@@ -37,7 +35,6 @@ impl Standing {
         Self {
             snd_una: sender.snd_una(),
             snd_max: sender.snd_max(),
-            transmissions: sender.counters().transmissions,
             window_limited: sender.is_established() && sender.has_unsent_data() && !sender.in_rto_recovery(),
         }
     }
@@ -211,7 +208,7 @@ impl IdleTime {
     }
 
     /// The first class that applies.
-    fn class(&mut self) -> Idle {
+    fn class(&self) -> Idle {
         if self.before > 0 || self.awaited.only_acks() {
             Idle::Path
         } else if self.awaited.window_limited() {

@@ -18,7 +18,7 @@ use crate::events::Event;
 use crate::{Nanos, PacketId};
 use loss::{LossCause, LossModel};
 use queue::drop_tail::DropTail;
-use queue::{Codepoint, Discipline, Queue, Waiting};
+use queue::{AnyDiscipline, Codepoint, Discipline, Queue, Waiting};
 use ring::Ring;
 use std::collections::VecDeque;
 
@@ -114,7 +114,7 @@ impl InTransit {
 /// The queue of a link that does not drop at its tail.
 #[derive(Clone, Debug)]
 struct Managed {
-    discipline: Box<dyn Discipline>,
+    discipline: AnyDiscipline,
     server: Server,
     /// The departure of the last transmission.
     end: Event,
@@ -192,7 +192,7 @@ pub struct Link {
     /// Packets that come out from this instant on are lost.
     cut_at: Nanos,
     loss: Option<Box<dyn LossModel>>,
-    managed: Option<Managed>,
+    managed: Option<Box<Managed>>,
     /// Packets overtake: the queue is managed, and the ring is in the order of the deliveries.
     overtaking: bool,
 }
@@ -214,9 +214,9 @@ impl Link {
         let (limit, managed) = match queue {
             Queue::DropTail(limit) => (limit.map_or(usize::MAX, |limit| limit as usize), None),
             Queue::Managed(discipline) => {
-                let batch = VecDeque::new();
-                let (server, end) = (Server::Free, Event::start_of(0));
-                (0, Some(Managed { discipline, server, end, waiting: 0, batch, batch_end: 0 }))
+                let discipline = AnyDiscipline::new(discipline);
+                let (server, end, batch) = (Server::Free, Event::start_of(0), VecDeque::new());
+                (0, Some(Box::new(Managed { discipline, server, end, waiting: 0, batch, batch_end: 0 })))
             }
         };
         Self {
@@ -445,7 +445,7 @@ impl Link {
         if managed.batch.is_empty() {
             let dropped_before = dropped.len();
             (managed.batch, managed.batch_end) =
-                gather(managed.discipline.as_mut(), line.clone(), now, dropped);
+                gather(managed.discipline.get_mut(), line.clone(), now, dropped);
             managed.waiting -= dropped.len() - dropped_before + managed.batch.len();
             line.begin();
             start = now;
@@ -500,8 +500,8 @@ impl Link {
             if managed.server == Server::Alone && managed.end < happening {
                 managed.discipline.dequeue(managed.end.time(), &mut Vec::new());
             }
-            withdrawn.extend(managed.discipline.waiting());
-            managed.discipline.clear();
+            withdrawn.extend(managed.discipline.get().waiting());
+            managed.discipline.get_mut().clear();
             (managed.server, managed.waiting) = (Server::Free, 0);
         }
         withdrawn
@@ -520,14 +520,15 @@ impl Link {
 
     /// Packets in the queue and in flight, oldest first.
     pub fn packets(&self) -> impl Iterator<Item = PacketId> {
-        let waiting = self.managed.iter().flat_map(|managed| managed.discipline.waiting());
+        let waiting = self.managed.iter().flat_map(|managed| managed.discipline.get().waiting());
         self.ring.iter().map(|entry| entry.packet).chain(waiting)
     }
 
     /// Whether nothing is in the queue or in flight.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.ring.is_empty() && self.managed.as_ref().is_none_or(|m| m.discipline.waiting().next().is_none())
+        self.ring.is_empty()
+            && self.managed.as_ref().is_none_or(|m| m.discipline.get().waiting().next().is_none())
     }
 
     /// When the transmission of all that has entered so far is over; of a managed queue, that of the packet being sent.
@@ -581,7 +582,7 @@ impl Link {
     /// waits in a managed queue: it counts as coming out.
     pub fn fates(&self) -> impl Iterator<Item = (PacketId, bool)> {
         let fate = |entry: &InTransit| (entry.packet, !self.is_cut(entry.delivery) && !entry.is_lost());
-        let waiting = self.managed.iter().flat_map(|managed| managed.discipline.waiting());
+        let waiting = self.managed.iter().flat_map(|managed| managed.discipline.get().waiting());
         let waiting = waiting.map(|packet| (packet, self.cut_at == NEVER));
         self.ring.iter().map(fate).chain(waiting)
     }

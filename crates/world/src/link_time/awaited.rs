@@ -4,6 +4,7 @@ use super::Standing;
 use crate::bit_set::BitSet;
 use crate::packet::Packet;
 use segue_tcp::AnyReceiver;
+use std::ops::Range;
 
 /// One flow.
 #[derive(Clone, Debug)]
@@ -27,30 +28,26 @@ impl Flow {
         if seq < self.target { seq.checked_sub(self.received_below) } else { None }
     }
 
-    /// Whether the mobile has a target packet.
-    fn has(&self, seq: u32) -> bool {
-        self.distance(seq).is_none_or(|distance| self.received.contains(distance))
+    /// Whether a packet from the first unacknowledged one on, before the target, is neither with the mobile nor on its
+    /// way to it.
+    fn is_stranded(&self, seq: u32) -> bool {
+        self.sender.snd_una <= seq
+            && self.distance(seq).is_some_and(|distance| {
+                let copies = self.coming.get(distance as usize);
+                !self.received.contains(distance) && copies.is_none_or(|&copies| copies <= 0)
+            })
     }
 
-    /// Whether a target packet that the mobile does not have is on its way to it.
-    fn is_coming(&self, seq: u32) -> bool {
-        let copies = self.distance(seq).and_then(|distance| self.coming.get(distance as usize));
-        copies.is_some_and(|&copies| copies > 0)
+    /// How many of these packets are.
+    fn stranded(&self, seqs: Range<u32>) -> usize {
+        let targets = seqs.start.max(self.received_below)..seqs.end.min(self.target);
+        targets.filter(|&seq| self.is_stranded(seq)).count()
     }
 
     /// Some target packet has not been sent.
     fn is_unsent(&self) -> bool {
         self.sender.snd_max < self.target
     }
-}
-
-/// A target packet that was neither with the mobile nor on its way when last looked for.
-#[derive(Clone, Copy, Debug)]
-struct Missed {
-    flow: u16,
-    seq: u32,
-    /// Transmissions of its flow until then.
-    transmissions: u32,
 }
 
 /// All flows of the mobile.
@@ -61,7 +58,8 @@ pub(super) struct Awaited {
     limited: usize,
     /// How many have not sent all their target packets.
     unsent: usize,
-    missed: Option<Missed>,
+    /// How many packets are stranded ([`Flow::is_stranded`]), of those that have not been sent, too.
+    stranded: usize,
 }
 
 impl Awaited {
@@ -78,8 +76,8 @@ impl Awaited {
         Self {
             limited: flows.iter().filter(|flow| flow.sender.window_limited).count(),
             unsent: flows.iter().filter(|flow| flow.is_unsent()).count(),
+            stranded: flows.iter().map(|flow| flow.stranded(0..flow.target)).sum(),
             flows,
-            missed: None,
         }
     }
 
@@ -88,7 +86,15 @@ impl Awaited {
     pub fn stands(&mut self, flow: u16, standing: Standing) {
         let flow = &mut self.flows[usize::from(flow)];
         let before = (flow.sender.window_limited, flow.is_unsent());
+        let (from, to) = (flow.sender.snd_una, standing.snd_una);
+        // Acknowledged packets count no more; a connection that begins anew has acknowledged fewer.
+        if from < to {
+            self.stranded -= flow.stranded(from..to);
+        }
         flow.sender = standing;
+        if to < from {
+            self.stranded += flow.stranded(to..from);
+        }
         self.limited = self.limited + usize::from(standing.window_limited) - usize::from(before.0);
         self.unsent = self.unsent + usize::from(flow.is_unsent()) - usize::from(before.1);
     }
@@ -103,11 +109,14 @@ impl Awaited {
     pub fn comes(&mut self, packet: &Packet, copies: i32) {
         let flow = &mut self.flows[usize::from(packet.flow)];
         if let Some(distance) = flow.distance(packet.segment.seq) {
-            let distance = distance as usize;
-            if flow.coming.len() <= distance {
-                flow.coming.resize(distance + 1, 0);
+            let place = distance as usize;
+            if flow.coming.len() <= place {
+                flow.coming.resize(place + 1, 0);
             }
-            flow.coming[distance] += copies;
+            let was_stranded = flow.is_stranded(packet.segment.seq);
+            flow.coming[place] += copies;
+            let is_stranded = flow.is_stranded(packet.segment.seq);
+            self.stranded = self.stranded + usize::from(is_stranded) - usize::from(was_stranded);
         }
     }
 
@@ -116,36 +125,13 @@ impl Awaited {
     pub fn received(&mut self, flow: u16, seq: u32) {
         let flow = &mut self.flows[usize::from(flow)];
         if let Some(distance) = flow.distance(seq) {
+            self.stranded -= usize::from(flow.is_stranded(seq));
             flow.received.insert(distance);
         }
     }
 
     /// Whether every target packet is with the mobile or beyond the queues on its way to it.
-    pub fn only_acks(&mut self) -> bool {
-        // Not even sent.
-        if self.unsent > 0 {
-            return false;
-        }
-        let flows = &self.flows;
-        let is_missing = |flow: u16, seq: u32| !flows[usize::from(flow)].has(seq);
-        let transmissions = |flow: u16| flows[usize::from(flow)].sender.transmissions;
-        // Thousands may be missing, and thousands under way: what was missed last time mostly still is, and for
-        // certain while its flow sends nothing.
-        let last = self.missed.filter(|last| {
-            is_missing(last.flow, last.seq)
-                && (last.transmissions == transmissions(last.flow)
-                    || !flows[usize::from(last.flow)].is_coming(last.seq))
-        });
-        let first = || {
-            let missing = flows.iter().enumerate().rev().flat_map(|(id, flow)| {
-                let seqs = (flow.sender.snd_una..flow.target).rev();
-                seqs.map(move |seq| (id as u16, seq)).filter(|&(flow, seq)| is_missing(flow, seq))
-            });
-            let mut missed = missing.filter(|&(flow, seq)| !flows[usize::from(flow)].is_coming(seq));
-            missed.next()
-        };
-        let missed = last.map(|last| (last.flow, last.seq)).or_else(first);
-        self.missed = missed.map(|(flow, seq)| Missed { flow, seq, transmissions: transmissions(flow) });
-        self.missed.is_none()
+    pub fn only_acks(&self) -> bool {
+        self.unsent == 0 && self.stranded == 0
     }
 }

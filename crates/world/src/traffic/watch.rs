@@ -168,9 +168,12 @@ impl TrafficWatch {
             return;
         }
         let stands = &mut flow.stands;
-        stands.beyond.insert(packet.segment.seq);
         let before = stands.next;
-        while stands.beyond.remove(&stands.next) {
+        match packet.segment.seq == before {
+            true => stands.next += 1, // mostly
+            false => _ = stands.beyond.insert(packet.segment.seq),
+        }
+        while !stands.beyond.is_empty() && stands.beyond.remove(&stands.next) {
             stands.next += 1;
         }
         if stands.next == before {

@@ -4,7 +4,7 @@
 //! delay. Since the link keeps the order, all that comes behind waits, too.
 
 use crate::Nanos;
-use crate::random::{Weather, happens};
+use crate::random::{Drawn, Weather, happens};
 
 /// Time of a block, LTE's transmission interval.
 const BLOCK: Nanos = 1_000_000;
@@ -12,24 +12,26 @@ const BLOCK: Nanos = 1_000_000;
 const MOST: u64 = 7;
 
 /// A link that repeats.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Arq {
     per_million: u32,
     wait: Nanos,
-    weather: Weather,
+    drawn: Drawn,
 }
 
 impl Arq {
     /// So many tries of a million fail, and each failure costs `wait` (ns). `number` is the link's own.
     pub fn new(per_million: u32, wait: Nanos, seed: u64, number: u64) -> Self {
-        Self { per_million, wait, weather: Weather::new(BLOCK, seed, number) }
+        Self { per_million, wait, drawn: Drawn::new(Weather::new(BLOCK, seed, number)) }
     }
 
     /// The delay added at `time`, ns.
-    pub(super) fn at(&self, time: Nanos) -> Nanos {
-        let mut random = self.weather.at(time);
-        let failures = (0..MOST).take_while(|_| happens(&mut random, self.per_million)).count();
-        failures as Nanos * self.wait
+    #[inline]
+    pub(super) fn at(&mut self, time: Nanos) -> Nanos {
+        let Self { per_million, wait, drawn } = self;
+        drawn.at(time, |random| {
+            (0..MOST).take_while(|_| happens(random, *per_million)).count() as Nanos * *wait
+        })
     }
 }
 
@@ -40,7 +42,7 @@ mod tests {
     /// The share of blocks that wait k times is p^k (1 - p), here of a hundred thousand; four standard deviations.
     #[test]
     fn failures_are_geometric() {
-        let arq = Arq::new(100_000, 8, 1, 0);
+        let mut arq = Arq::new(100_000, 8, 1, 0);
         let mut waits = [0_u32; 8];
         for block in 0..100_000 {
             waits[arq.at(block * BLOCK) as usize / 8] += 1;

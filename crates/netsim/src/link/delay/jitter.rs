@@ -5,7 +5,7 @@
 //! all senders do.
 
 use crate::Nanos;
-use crate::random::{Weather, normal, uniform};
+use crate::random::{Drawn, Weather, normal, uniform};
 
 /// How the values are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,28 +21,31 @@ pub enum JitterShape {
 const MOST: f64 = 100.0;
 
 /// The jitter of a link: a random addition to its delay.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Jitter {
     shape: JitterShape,
     /// Root of the mean square.
     size: Nanos,
-    weather: Weather,
+    drawn: Drawn,
 }
 
 impl Jitter {
     /// Added delays whose root mean square is `size` (ns). `number` is the link's own.
     pub fn new(shape: JitterShape, size: Nanos, seed: u64, number: u64) -> Self {
-        Self { shape, size, weather: Weather::new(size, seed, number) }
+        Self { shape, size, drawn: Drawn::new(Weather::new(size, seed, number)) }
     }
 
     /// The delay added at `time`, ns.
-    pub(super) fn at(&self, time: Nanos) -> Nanos {
-        let mut random = self.weather.at(time);
-        let drawn = match self.shape {
-            JitterShape::Normal => normal(&mut random).abs(),
-            JitterShape::Pareto => (1.0 / libm::cbrt(uniform(&mut random)) - 1.0).min(MOST),
-        };
-        (drawn * self.size as f64).round() as Nanos
+    #[inline]
+    pub(super) fn at(&mut self, time: Nanos) -> Nanos {
+        let Self { shape, size, drawn } = self;
+        drawn.at(time, |random| {
+            let share = match shape {
+                JitterShape::Normal => normal(random).abs(),
+                JitterShape::Pareto => (1.0 / libm::cbrt(uniform(random)) - 1.0).min(MOST),
+            };
+            (share * *size as f64).round() as Nanos
+        })
     }
 }
 
@@ -55,7 +58,7 @@ mod tests {
     const COUNT: usize = 20_000;
 
     fn drawn(shape: JitterShape) -> Vec<f64> {
-        let jitter = Jitter::new(shape, SIZE, 7, 3);
+        let mut jitter = Jitter::new(shape, SIZE, 7, 3);
         let mut values: Vec<f64> =
             (0..COUNT as Nanos).map(|slot| jitter.at(slot * SIZE + 17) as f64 / SIZE as f64).collect();
         values.sort_by(f64::total_cmp);
@@ -90,7 +93,7 @@ mod tests {
 
     #[test]
     fn it_is_the_same_for_all_who_ask_within_a_slot() {
-        let jitter = Jitter::new(JitterShape::Normal, SIZE, 1, 1);
+        let mut jitter = Jitter::new(JitterShape::Normal, SIZE, 1, 1);
         assert_eq!(jitter.at(3 * SIZE), jitter.at(4 * SIZE - 1));
         assert_ne!(jitter.at(3 * SIZE), jitter.at(4 * SIZE));
     }

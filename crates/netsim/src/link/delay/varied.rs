@@ -2,7 +2,7 @@
 
 use super::{Arq, Delay, Jitter};
 use crate::Nanos;
-use crate::random::{Weather, happens, uniform};
+use crate::random::{Drawn, Weather, happens, uniform};
 
 /// Whether packets keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Varied {
     pub(super) order: Order,
     jitter: Option<Jitter>,
     arq: Option<Arq>,
-    shift: Option<(Shift, Weather)>,
+    shift: Option<(Shift, Drawn)>,
     /// One draw for each ns: for each packet.
     own: Weather,
 }
@@ -63,17 +63,19 @@ impl Varied {
     /// The same with regular changes. `number` is the link's own.
     #[must_use]
     pub fn shift(self, shift: Shift, seed: u64, number: u64) -> Self {
-        Self { shift: Some((shift, Weather::new(shift.every, seed, number))), ..self }
+        let drawn = Drawn::new(Weather::new(shift.every, seed, number));
+        Self { shift: Some((shift, drawn)), ..self }
     }
 
     /// The delay added at `time`, ns.
-    fn added(&self, time: Nanos) -> Nanos {
-        let jitter = self.jitter.map_or(0, |jitter| jitter.at(time));
-        let arq = self.arq.map_or(0, |arq| arq.at(time));
-        let shift = self.shift.map_or(0, |(Shift { every, first, most, .. }, weather)| {
+    fn added(&mut self, time: Nanos) -> Nanos {
+        let jitter = self.jitter.as_mut().map_or(0, |jitter| jitter.at(time));
+        let arq = self.arq.as_mut().map_or(0, |arq| arq.at(time));
+        let shift = self.shift.as_mut().map_or(0, |(Shift { every, first, most, .. }, drawn)| {
             // Slots of the weather begin at multiples of `every`.
-            let random = &mut weather.at(time + every - first % every);
-            (uniform(random) * most as f64).round() as Nanos
+            drawn.at(time + *every - *first % *every, |random| {
+                (uniform(random) * *most as f64).round() as Nanos
+            })
         });
         jitter + arq + shift
     }
@@ -132,8 +134,8 @@ mod tests {
     #[test]
     fn shifts_come_at_their_times() {
         let shift = Shift { every: 15_000 * MS, first: 12_000 * MS, gap: 0, most: 10 * MS };
-        let delay = Varied::new(Delay::Fixed(0), Order::Kept, 1, 0).shift(shift, 1, 1);
-        let at = |ms: u64| delay.added(ms * MS);
+        let mut delay = Varied::new(Delay::Fixed(0), Order::Kept, 1, 0).shift(shift, 1, 1);
+        let mut at = |ms: u64| delay.added(ms * MS);
         assert_eq!((at(12_000), at(27_000)), (at(26_999), at(41_999)));
         assert_ne!(at(11_999), at(12_000));
         assert_ne!(at(26_999), at(27_000));

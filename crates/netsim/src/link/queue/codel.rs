@@ -65,7 +65,6 @@ impl Control {
     }
 
     /// `dodequeue`: the head, and whether it may be dropped.
-    #[inline(always)] // on the path of every packet
     fn dodequeue(
         &mut self,
         config: &CodelConfig,
@@ -91,27 +90,39 @@ impl Control {
     pub(super) fn dequeue(
         &mut self,
         config: &CodelConfig,
-        mut queue: Controlled<'_>,
+        queue: Controlled<'_>,
         now: Nanos,
         dropped: &mut Vec<PacketId>,
     ) -> Option<Waiting> {
-        let (head, ok_to_drop) = self.dodequeue(config, &mut queue, now);
-        match self.dropping || ok_to_drop {
-            true => self.decide((head, ok_to_drop), config, queue, now, dropped),
-            false => head,
+        // Mostly nothing is to be decided. This looks at the head where it lies.
+        if !self.dropping
+            && let Some(&Waiting { arrival, bytes, .. }) = queue.fifo.first()
+        {
+            let backlog = queue.fifo.bytes() - u64::from(bytes) + queue.beside;
+            let stays = match now - arrival < config.target || backlog <= u64::from(config.mtu) {
+                true => {
+                    self.first_above_time = None;
+                    true
+                }
+                false => now < *self.first_above_time.get_or_insert(now.saturating_add(config.interval)),
+            };
+            if stays {
+                return queue.fifo.pop();
+            }
         }
+        self.decide(config, queue, now, dropped)
     }
 
-    /// The same in the drop state, or where it may begin.
+    /// The same, with all that RFC 8289 has.
     #[inline(never)]
     fn decide(
         &mut self,
-        (mut head, mut ok_to_drop): (Option<Waiting>, bool),
         config: &CodelConfig,
         mut queue: Controlled<'_>,
         now: Nanos,
         dropped: &mut Vec<PacketId>,
     ) -> Option<Waiting> {
+        let (mut head, mut ok_to_drop) = self.dodequeue(config, &mut queue, now);
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
@@ -160,6 +171,7 @@ impl Codel {
 }
 
 impl Discipline for Codel {
+    #[inline(always)] // on the path of every packet
     fn enqueue(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
         if self.fifo.len() >= self.config.limit as usize {
             dropped.push(packet.packet);
@@ -168,11 +180,13 @@ impl Discipline for Codel {
         }
     }
 
+    #[inline(always)] // on the path of every packet
     fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
         let queue = Controlled { fifo: &mut self.fifo, beside: 0 };
         self.control.dequeue(&self.config, queue, now, dropped)
     }
 
+    #[inline(always)] // on the path of every packet
     fn pass(
         &mut self,
         packet: Waiting,

@@ -19,6 +19,12 @@ impl Fifo {
         self.waiting.push_back(packet);
     }
 
+    /// The packet that came first.
+    #[inline]
+    pub fn first(&self) -> Option<&Waiting> {
+        self.waiting.front()
+    }
+
     /// Removes the packet that came first.
     #[inline]
     pub fn pop(&mut self) -> Option<Waiting> {

@@ -67,6 +67,8 @@ impl FqCodel {
 
     /// RFC 8290, section 4.1.3 (`fq_codel_drop`): half of the queue with the most bytes, from its head, but no more
     /// than a batch.
+    #[cold]
+    #[inline(never)]
     fn drop_from_the_fattest(&mut self, dropped: &mut Vec<PacketId>) {
         // The first of several, as in Linux.
         let fattest = self.flows.iter_mut().rev().max_by_key(|flow| flow.fifo.bytes());
@@ -90,11 +92,48 @@ impl FqCodel {
     }
 }
 
+impl FqCodel {
+    /// Room for flow `number`.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, number: usize) {
+        self.flows.resize_with(number + 1, Flow::default);
+    }
+
+    /// Nothing waits, so all queues that are still in a list have been asked in vain, and are in none. That of flow
+    /// `number` becomes a new one.
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, number: u16) {
+        for other in self.new.drain(..).chain(self.old.drain(..)) {
+            let flow = &mut self.flows[usize::from(other)];
+            flow.control.rest();
+            flow.list = List::None;
+        }
+        if self.flows.len() <= usize::from(number) {
+            self.grow(usize::from(number));
+        }
+        self.new.push_back(number);
+    }
+
+    /// The turn of the first queue of a list is over.
+    #[inline(never)]
+    fn pass_on(&mut self, number: u16, is_new: bool, to: List) {
+        let list = if is_new { &mut self.new } else { &mut self.old };
+        list.pop_front();
+        self.flows[usize::from(number)].list = to;
+        if to == List::Old {
+            self.old.push_back(number);
+        }
+    }
+}
+
 impl Discipline for FqCodel {
+    #[inline(always)] // on the path of every packet
     fn enqueue(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
         let index = usize::from(packet.flow);
         if self.flows.len() <= index {
-            self.flows.resize_with(index + 1, Flow::default);
+            self.grow(index);
         }
         let flow = &mut self.flows[index];
         flow.fifo.push(packet);
@@ -111,21 +150,23 @@ impl Discipline for FqCodel {
     }
 
     /// RFC 8290, section 4.2.
+    #[inline(always)] // on the path of every packet
     fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
         loop {
             let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
+            let list = if is_new { &self.new } else { &self.old };
             let number = *list.front()?;
+            let is_alone = !is_new && list.len() == 1;
             let flow = &mut self.flows[usize::from(number)];
             if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.config.quantum);
-                if !is_new && list.len() == 1 {
+                if !is_alone {
+                    self.pass_on(number, is_new, List::Old);
+                    continue;
+                }
+                if flow.deficit <= 0 {
                     continue; // its own turn again
                 }
-                flow.list = List::Old;
-                list.pop_front();
-                self.old.push_back(number);
-                continue;
             }
             let (packets, bytes) = (flow.fifo.len(), flow.fifo.bytes());
             let queue = Controlled { fifo: &mut flow.fifo, beside: self.bytes - bytes };
@@ -136,17 +177,14 @@ impl Discipline for FqCodel {
                 flow.deficit -= i64::from(head.bytes);
                 return Some(head);
             }
-            list.pop_front();
             // An empty new queue goes through the old ones, so that a sparse flow cannot always be new.
-            flow.list = if is_new && !self.old.is_empty() { List::Old } else { List::None };
-            if flow.list == List::Old {
-                self.old.push_back(number);
-            }
+            let to = if is_new && !self.old.is_empty() { List::Old } else { List::None };
+            self.pass_on(number, is_new, to);
         }
     }
 
-    /// Nothing waits. So all queues that are still in a list have been asked in vain, and are in none. That of the
-    /// packet becomes a new one.
+    /// Nothing waits. So the queue of the packet becomes a new one, if it is not the only one already.
+    #[inline(always)] // on the path of every packet
     fn pass(
         &mut self,
         packet: Waiting,
@@ -158,15 +196,7 @@ impl Discipline for FqCodel {
             return None;
         }
         if self.new.len() + self.old.len() != 1 || self.new.front() != Some(&packet.flow) {
-            for number in self.new.drain(..).chain(self.old.drain(..)) {
-                let flow = &mut self.flows[usize::from(number)];
-                flow.control.rest();
-                flow.list = List::None;
-            }
-            if self.flows.len() <= usize::from(packet.flow) {
-                self.flows.resize_with(usize::from(packet.flow) + 1, Flow::default);
-            }
-            self.new.push_back(packet.flow);
+            self.begin(packet.flow);
         }
         let flow = &mut self.flows[usize::from(packet.flow)];
         flow.control.rest();

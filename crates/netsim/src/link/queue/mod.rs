@@ -15,6 +15,9 @@ pub use ecn::Codepoint;
 pub use fifo::Fifo;
 
 use crate::{Nanos, PacketId, SECOND};
+use codel::Codel;
+use fq_codel::FqCodel;
+use std::any::Any;
 use std::fmt::Debug;
 
 /// Smallest of the usual drop-tail queues, packets.
@@ -56,7 +59,7 @@ pub struct Waiting {
 }
 
 /// A queueing discipline. The packet being sent has left it. It needs no timer: its clock is that of the packets.
-pub trait Discipline: Debug + Send + Sync {
+pub trait Discipline: Any + Debug + Send + Sync {
     /// A packet comes, at its `arrival`. Packets that are dropped for it, or it itself, go onto `dropped`.
     fn enqueue(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>);
 
@@ -88,6 +91,78 @@ pub trait Discipline: Debug + Send + Sync {
 impl Clone for Box<dyn Discipline> {
     fn clone(&self) -> Self {
         self.fork()
+    }
+}
+
+/// A discipline as a link keeps it. Those of most use are known by name: they are asked for every packet, and so they
+/// need no call.
+#[derive(Clone, Debug)]
+pub(super) enum AnyDiscipline {
+    Codel(Codel),
+    FqCodel(FqCodel),
+    Other(Box<dyn Discipline>),
+}
+
+impl AnyDiscipline {
+    pub(super) fn new(discipline: Box<dyn Discipline>) -> Self {
+        let any: &dyn Any = &*discipline;
+        if let Some(codel) = any.downcast_ref::<Codel>() {
+            Self::Codel(codel.clone())
+        } else if let Some(queues) = any.downcast_ref::<FqCodel>() {
+            Self::FqCodel(queues.clone())
+        } else {
+            Self::Other(discipline)
+        }
+    }
+
+    #[inline(always)] // on the path of every packet of a managed queue
+    pub(super) fn enqueue(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
+        match self {
+            Self::Codel(codel) => codel.enqueue(packet, dropped),
+            Self::FqCodel(queues) => queues.enqueue(packet, dropped),
+            Self::Other(other) => other.enqueue(packet, dropped),
+        }
+    }
+
+    #[inline(always)] // on the path of every packet of a managed queue
+    pub(super) fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
+        match self {
+            Self::Codel(codel) => codel.dequeue(now, dropped),
+            Self::FqCodel(queues) => queues.dequeue(now, dropped),
+            Self::Other(other) => other.dequeue(now, dropped),
+        }
+    }
+
+    #[inline(always)] // on the path of every packet of a managed queue
+    pub(super) fn pass(
+        &mut self,
+        packet: Waiting,
+        idle: Option<Nanos>,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<Waiting> {
+        match self {
+            Self::Codel(codel) => codel.pass(packet, idle, dropped),
+            Self::FqCodel(queues) => queues.pass(packet, idle, dropped),
+            Self::Other(other) => other.pass(packet, idle, dropped),
+        }
+    }
+
+    /// The discipline, for those who rarely ask.
+    pub(super) fn get(&self) -> &dyn Discipline {
+        match self {
+            Self::Codel(codel) => codel,
+            Self::FqCodel(queues) => queues,
+            Self::Other(other) => &**other,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut(&mut self) -> &mut dyn Discipline {
+        match self {
+            Self::Codel(codel) => codel,
+            Self::FqCodel(queues) => queues,
+            Self::Other(other) => &mut **other,
+        }
     }
 }
 

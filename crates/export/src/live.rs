@@ -62,6 +62,7 @@ struct FlatRow<'a> {
     simulated_retransmissions: Option<f64>,
     conditions: &'a str,
     program: &'a str,
+    simulated_noise_s: Option<f64>,
 }
 
 impl<'a> From<&'a LiveRow> for FlatRow<'a> {
@@ -112,6 +113,7 @@ impl<'a> From<&'a LiveRow> for FlatRow<'a> {
             simulated_retransmissions: simulated(|measures| Some(measures.retransmissions)),
             conditions: &row.conditions,
             program: &row.program,
+            simulated_noise_s: row.simulated_noise_s,
         }
     }
 }

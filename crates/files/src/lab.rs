@@ -6,7 +6,7 @@ use crate::place::Source;
 use crate::scenario::{SettingWord, Several};
 use segue_handoff::Scheme;
 use segue_study::lab_drive::LabDrive;
-use segue_study::lab_plan::{Conditions, LabPlan, LabSender, LabSenderKind, WIRED};
+use segue_study::lab_plan::{Conditions, LabPlan, LabSender, LabSenderKind, NOISE, WIRED};
 use segue_study::times::time;
 use segue_words::lab::{self, Dead, Family, Gateway, Load, Program};
 use segue_words::quantity;
@@ -55,6 +55,8 @@ pub struct LabWords {
     pub observe: Option<Spanned<String>>,
     /// One-way delay between server and access router; "4ms", that of the simulator's bench, unless given.
     pub wired: Option<Spanned<String>>,
+    /// By how much delays of the simulated links change, as those of the laboratory do; "0.05ms" unless given.
+    pub noise: Option<Spanned<String>>,
     /// "iperf3" or "nginx", of one handoff also "thin", of a drive also "page", "ssh" and "ssh-idle"; "iperf3" unless
     /// given.
     pub program: Option<Spanned<ProgramWord>>,
@@ -177,6 +179,10 @@ impl LabFile {
                 return Err(self.of_one_handoff(word, name));
             }
         }
+        if words.noise.is_some() {
+            // A drive is not simulated.
+            return Err(self.of_one_handoff(&words.noise, "noise"));
+        }
         if words.gateway.is_some() {
             return Err(self.of_one_handoff(&words.gateway, "gateway"));
         }
@@ -247,6 +253,7 @@ impl LabFile {
             warm_up,
             observe,
             wired,
+            noise: self.time("noise", &words.noise, NOISE, lab::NOISE)?,
             program: match words.program.as_ref().map(Spanned::get_ref) {
                 Some(ProgramWord::Nginx) => Program::Nginx,
                 Some(ProgramWord::Thin) => Program::Thin,

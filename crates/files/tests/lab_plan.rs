@@ -78,7 +78,7 @@ fn the_handoff_comes_when_it_did() {
 /// care.
 #[test]
 fn the_notice_comes_when_it_did() {
-    let plan = plan("[\"etcp-v1\", \"cubic\"]", "disconnect = \"3s\"");
+    let plan = plan("[\"etcp-v1\", \"cubic\"]", "disconnect = \"3s\"\nnoise = \"0s\"");
     let first = |index: usize, notice: Option<u64>| {
         let moment = Moment { age: 5_300_000_000, clock: 0, notice };
         plan.simulated(&plan.senders[index], plan.kinds[0], &[moment]).expect("it has both")[0].first_send_s
@@ -86,6 +86,27 @@ fn the_notice_comes_when_it_did() {
     let (prompt, late) = (first(0, None).expect("it sends"), first(0, Some(200_000_000)).expect("it sends"));
     assert!((late - prompt - 0.2).abs() < 1e-6, "{prompt} {late}");
     assert_eq!(first(1, None), first(1, Some(200_000_000)));
+}
+
+/// The simulated links have the laboratory's noise unless it is switched off. It is drawn from the seed, and the same each
+/// time. A link with jitter of its own has that alone.
+#[test]
+fn simulated_links_are_as_noisy_as_the_laboratory() {
+    let found = |link: &str, more: &str| {
+        let text = format!("old = \"{link}\"\nnew = \"{link}\"\nsenders = [\"bbr\"]\nruns = 3\n{more}");
+        let plan = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).expect("a plan");
+        simulated(&plan, 0).expect("it has bbr")
+    };
+    let plain = "6400kbit/9ms";
+    let usual = found(plain, "");
+    assert_eq!(usual, found(plain, "noise = \"0.05ms\""));
+    assert_ne!(usual, found(plain, "noise = \"0s\""));
+    assert_ne!(usual, found(plain, "seed = 2"));
+    let own = "6400kbit/9ms,jitter=1ms";
+    assert_eq!(found(own, ""), found(own, "noise = \"0s\""));
+    // A direction that has none gets it.
+    let down = "6400kbit/9ms,jitter=1ms,up-jitter=0ms";
+    assert_ne!(found(down, ""), found(down, "noise = \"0s\""));
 }
 
 /// The simulator's wired part is the bench's, and what differs is said; without the simulator there is nothing to

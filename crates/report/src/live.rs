@@ -104,6 +104,7 @@ fn asked(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -> Markup
             dt { "New link" } dd { (plan.new.text) ", queue of " (plan.new.queue) " packets" }
             dt { "Handoff" } dd { (kinds.join("; ")) "; " (seconds(plan.warm_up)) " s after the flows began" }
             dt { "Wire" } dd { (seconds(plan.wired)) " s one way between server and access router; the simulator has " (seconds(WIRED)) " s" }
+            dt { "Noise" } dd { (plan.noise as f64 / 1e6) " ms of jitter on the simulator's links; the laboratory has its own" }
             dt { "Flows" } dd { (plan.flows) }
             dt { "Senders" } dd { (senders.join(", ")) }
             dt { "Kernel" } dd { (kernel) }

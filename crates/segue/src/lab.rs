@@ -300,6 +300,7 @@ mod tests {
             "simulated",
             "conditions",
             "program",
+            "simulated_noise_s",
         ];
         let line = text.lines().nth(1).unwrap_or_default();
         let mut from = 0;
@@ -328,6 +329,7 @@ mod tests {
         // what the simulator says: at the latest the notice's way, and a link that is used
         let simulated = &etcp["simulated"];
         assert_eq!(simulated["runs"], 3);
+        assert_eq!(etcp["simulated_noise_s"], 0.000_05, "the laboratory's own noise");
         let first = simulated["first_send_after_link_up_s"]["median"].as_f64().unwrap_or(f64::NAN);
         assert!(first < 0.02, "{first}");
         let bytes = simulated["bytes_10s"].as_f64().unwrap_or(f64::NAN);

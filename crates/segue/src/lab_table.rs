@@ -55,8 +55,10 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison, width: usize) -> Stri
     }
     let first = plan.senders.first().map_or("the first", |sender| &sender.name);
     let about = format!(
-        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender.{}",
+        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender. Its links have {} ms of \
+         jitter as the laboratory's noise.{}",
         plan.runs,
+        plan.noise as f64 / 1e6,
         if shown.len() <= COLUMNS.len() { " A wider line shows more columns." } else { "" }
     );
     text.push_str(&wrapped("", &about, width));

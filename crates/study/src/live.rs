@@ -141,6 +141,9 @@ pub struct LiveRow {
     /// The program whose flows they are.
     #[serde(default)]
     pub program: String,
+    /// By how much delays of the simulated links change, s; `None` for senders that the simulator does not have.
+    #[serde(default)]
+    pub simulated_noise_s: Option<f64>,
 }
 
 /// All senders over the same handoff.
@@ -233,6 +236,7 @@ fn row(
                 bytes_10s: ratio(own, first, |run| run.bytes_10s),
             },
         },
+        simulated_noise_s: simulated.is_some().then(|| seconds(plan.noise)),
         simulated,
         conditions: plan.conditions_in_words(),
         program: plan.program.word().into(),

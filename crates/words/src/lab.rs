@@ -101,6 +101,8 @@ pub const OBSERVE: RangeInclusive<u64> = SECOND..=600 * SECOND;
 pub const DISCONNECT: RangeInclusive<u64> = SECOND / 1000..=300 * SECOND;
 /// One-way delay between server and access router, ns.
 pub const WIRED: RangeInclusive<u64> = 0..=SECOND;
+/// By how much delays of the simulated links change, ns.
+pub const NOISE: RangeInclusive<u64> = 0..=SECOND / 10;
 /// The rate that notices tell, as a multiple of the new link's.
 pub const TOLD_RATE: RangeInclusive<f64> = 0.001..=1000.0;
 /// Shares of the mobile's packets that are lost.

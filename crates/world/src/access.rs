@@ -19,6 +19,7 @@ pub use words::WORDS;
 use features::Direction;
 use measured::trace_link;
 use segue_handoff::{Clock, Link};
+use segue_netsim::delay::JitterShape;
 use segue_netsim::queue::usual_limit;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, SECOND, Service};
 use segue_words::{did_you_mean, quantity};
@@ -238,6 +239,15 @@ impl AccessLink {
     pub fn varies(&self) -> bool {
         let place = LinkSeed { seed: 0, link: 0 };
         self.down_config(place).varies() || self.up_config(place).varies()
+    }
+
+    /// The same with a delay that changes by `size`, as by the word `jitter`, in each direction without such a word.
+    /// Packets keep their order.
+    pub fn with_jitter(mut self, size: Nanos) -> Self {
+        for way in self.features.iter_mut().filter(|way| size > 0 && way.jitter.is_none()) {
+            way.jitter = Some((JitterShape::Normal, size));
+        }
+        self
     }
 
     /// Whether it has words whose effect is drawn from the seed.

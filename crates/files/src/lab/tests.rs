@@ -19,6 +19,7 @@ fn links_are_enough() {
     // 5 s, 100 packets of 1.875 ms, ten round trips of 26 ms
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5_447_500_000, 10 * SECOND, 4_000_000));
     assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Family::Ipv4, 1, 10));
+    assert_eq!(plan.noise, 50_000);
 }
 
 /// Senders ask for ECN where a link marks.
@@ -38,13 +39,14 @@ fn every_key_is_heard() {
         "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
          senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
          program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\ndead = \"down-first\"\nlost-icmp = 1.0\n\
-         lost-messages = 0.5\n[settings]\nrest-us = \"100ms\"\n",
+         lost-messages = 0.5\nnoise = \"0s\"\n[settings]\nrest-us = \"100ms\"\n",
     )
     .unwrap();
     assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
     assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Family::Ipv6));
     assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
+    assert_eq!(plan.noise, 0);
     let conditions =
         Conditions { dead: Dead::DownFirst, lost_icmp: 1.0, lost_messages: 0.5, gateway: Gateway::None };
     assert_eq!(plan.conditions, conditions);
@@ -96,6 +98,8 @@ fn mistakes_are_told_with_their_place() {
         ("kind = \"mbb\"\ndead = \"down-first\"", "line 4, column 8: `dead` is for break-before-make"),
         ("ip = 6\ngateway = \"nat\"", "line 4, column 11: a NAT of IPv6; expected ip = 4 beside it"),
         ("lost-icmp = 1.5", "lost-icmp 1.5 is out of range; expected 0 to 1"),
+        ("noise = \"101ms\"", "line 3, column 9: noise 101ms is out of range; expected 0 s to 0.1 s"),
+        ("noise = \"0.05\"", "line 3, column 9: `0.05` is not a time; expected a number with unit"),
         ("ip = 5", "ip 5: expected 4 or 6"),
         ("queue = 0", "queue 0 is out of range"),
         ("runs = 0", "runs 0 is out of range"),
@@ -149,6 +153,7 @@ fn a_drive_has_stays_and_a_load() {
         (drive(&format!("{two}observe = \"5s\"")), "observe is of `segue lab run`; expected `stays`"),
         (drive(&format!("{two}program = \"thin\"")), "`thin` is of one handoff; expected `segue lab run`"),
         (drive(&format!("{two}lost-messages = 0.5")), "line 4, column 17: `lost-messages` is of one handoff"),
+        (drive(&format!("{two}noise = \"0s\"")), "line 4, column 9: `noise` is of one handoff"),
         (drive(&format!("{two}dead = \"both\"")), "line 4, column 8: `dead` is of one handoff"),
         (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
         (drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")), "bytes `5`: expected a size as 20MB"),

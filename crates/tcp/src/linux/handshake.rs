@@ -16,10 +16,8 @@ impl<A: Advisor> LinuxSender<A> {
         self.refresh(now);
         if self.established {
             self.slow_start_after_idle_check();
-            if self.bursts {
-                // Only what is in the buffer may leave.
-                self.fill_buffer();
-            }
+            // `tcp_push`: a write ends with PSH. Only what is in the buffer may leave in bursts.
+            self.fill_buffer();
             self.push_pending();
         } else if self.sk.snd_nxt == 0 {
             // `tcp_connect`: the SYN counts as outstanding before it is sent.
@@ -64,7 +62,10 @@ impl<A: Advisor> LinuxSender<A> {
         // `tcp_sendmsg`: the application was idle until now.
         self.sk.rate_check_app_limited();
         if self.bursts {
-            // The first write leaves before others come.
+            // The first write leaves before others come. Where it is the only one, it ends with PSH.
+            if self.written.is_one_write() {
+                self.fill_buffer();
+            }
             self.push_pending();
             self.leave_host();
         }

@@ -97,6 +97,11 @@ impl Written {
         self.writer.write() / COMMON
     }
 
+    /// Whether the application has no more than it writes at a time.
+    pub(super) fn is_one_write(&self) -> bool {
+        u64::from(self.end.saturating_sub(1)) * u64::from(MSS) <= u64::from(self.writer.write())
+    }
+
     /// Packets of the piece that begins with `next`, and whether it may become longer: it is the last one, and the
     /// application goes on.
     pub(super) fn piece(&self, next: u32) -> (u32, bool) {
@@ -263,6 +268,35 @@ mod tests {
             }
         }
         sender
+    }
+
+    /// `tcp_push`, `tcp_mark_push`: each write of an application that was idle ends with PSH. In bursts each second packet
+    /// has it, too: two leave as one (`tcp_tso_autosize`, `__tcp_transmit_skb`). The receiver reads what has PSH, and
+    /// acknowledges at once: no third packet waits for the next one (`__tcp_cleanup_rbuf`).
+    #[test]
+    fn each_write_ends_with_push() {
+        for bursts in [false, true] {
+            let settings = LinuxSettings { bursts, ..LINUX_6_12.kernel.expect("a kernel") };
+            let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+            let mut receiver = LinuxReceiver::new(&LINUX_6_12, settings);
+            let (mut pushed, mut now) = (Vec::new(), 0);
+            for written in [3, 6, 9] {
+                sender.open(written);
+                for _ in 0..4 {
+                    while let Some(sent) = sender.poll_transmit(now) {
+                        pushed.extend(sent.segment.push.then_some(sent.segment.seq));
+                        receiver.on_segment(now + RTT / 2, &sent.segment);
+                    }
+                    while let Some((ack, _)) = receiver.poll_transmit() {
+                        sender.on_segment(now + RTT, &ack);
+                    }
+                    now += RTT;
+                }
+                assert_eq!((sender.sk.snd_una, receiver.last_ack()), (written + 1, written + 1));
+            }
+            let expected = if bursts { &[2, 3, 5, 6, 8, 9][..] } else { &[3, 6, 9] };
+            assert_eq!(pushed, expected, "bursts: {bursts}");
+        }
     }
 
     /// A write of 32 KiB lets 10 packets out. Then the first piece has 22 packets, as half of 65,535 bytes, the widest

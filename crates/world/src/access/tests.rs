@@ -36,6 +36,11 @@ fn words_become_features() {
     assert_eq!(down.shift, Some(shift));
     assert_eq!(down.policer, Some(Tokens { rate: 5_000_000, burst: 64_000 }));
     assert_eq!(features("loss=0%"), features("jitter=0ms"), "nothing is nothing");
+    let jittered = |text: &str| parse(text).with_jitter(5 * MS).features;
+    assert_eq!(jittered("6400kbit/9ms,loss=1%"), features("loss=1%,jitter=5ms"));
+    assert_eq!(jittered("6400kbit/9ms,up-jitter=1ms"), features("jitter=5ms,up-jitter=1ms"));
+    let plain = parse("6400kbit/9ms");
+    assert_eq!(plain.clone().with_jitter(0), plain);
     assert_eq!(features("loss=0%"), [Features::default(); 2]);
 }
 

@@ -29,17 +29,26 @@ fn stalled(record: &RunRecord, class: Class) -> Nanos {
     record.traffic.iter().find(|other| other.class == class).expect("the class is measured").stalled
 }
 
+/// The longest wait for a thing that was under way at T, or asked for later. Long transfers wait from completion on.
+fn slowest(record: &RunRecord, class: Class) -> Nanos {
+    let class = record.traffic.iter().find(|other| other.class == class).expect("the class is measured");
+    class.times.iter().map(|time| time.unwrap_or(Nanos::MAX)).max().expect("something was asked for")
+}
+
 /// After ten seconds Linux's timer, which has doubled from 200 ms, expires 2.6 s later at the earliest. Messages and the
-/// last ACKs of all connections have every sender go on within a few round trips of 26 ms.
+/// last ACKs of all connections have every sender go on within a few round trips of 26 ms. Stalls say less.
+/// The last of a response's ten packets finds a queue of ten full now and then, since a frame came first. That happens
+/// before the outage and seconds after it.
 #[test]
 fn all_that_the_mobile_receives_resumes() {
     for (download, applications) in [(true, &[REQUEST, VIDEO][..]), (false, &[REQUEST, VIDEO])] {
         let e = outage(Kind::Bbm(OUTAGE), "linux-6.12", traffic(download, false, applications));
         let [plain, helped] = ["cubic", "mobile-resume"].map(|name| run(&e, 5 * SECOND, &scheme(name)));
         for class in e.traffic.as_ref().expect("traffic").classes() {
-            let (plain, helped) = (stalled(&plain, class), stalled(&helped, class));
-            assert!(plain > OUTAGE + SECOND, "{class:?}: {plain}");
-            assert!((OUTAGE..OUTAGE + SECOND).contains(&helped), "{class:?}: {helped}");
+            let (plain, helped) = (slowest(&plain, class), slowest(&helped, class));
+            let outage = if class == Class::Download { 0 } else { OUTAGE };
+            assert!(plain > outage + SECOND, "{class:?}: {plain}");
+            assert!(helped < outage + SECOND, "{class:?}: {helped}");
         }
     }
 }

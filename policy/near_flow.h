@@ -25,10 +25,12 @@
 #include "table.h"
 
 #define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
-#define SEGUE_NEAR_PROBE_PAUSE 2u /* rounds from a rate probe that failed to the next */
+#define SEGUE_NEAR_PROBE_PAUSE 8u /* rounds from a rate probe that failed to the next (6.4) */
 #define SEGUE_NEAR_MIN_PROBE 3u /* packets of a rate probe */
 #define SEGUE_NEAR_NO_SAMPLE 7u /* no packet of a rate probe */
 #define SEGUE_NEAR_MIN_ROUND_SLOTS 8u /* a round has at least so many slots */
+#define SEGUE_NEAR_SHORT_ROUND_SLOTS 3u /* if the link is spare, and the flow cannot probe (8.10) */
+#define SEGUE_NEAR_PROBE_SLOTS 4u /* from a round's begin to the last packet of its rate probe */
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first two round trips */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
@@ -121,8 +123,10 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->slowdown = 0;
 	flow->queued = 0;
 	flow->no_queue = 0;
+	flow->complete = 0;
 	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
-	flow->sent_on_new = (u16)segue_near_sent_on_new(&near, notice, flows, flow->flight);
+	flow->sent_on_new = segue_min(segue_near_sent_on_new(&near, notice, flows, flow->flight),
+				      SEGUE_NEAR_SENT_LIMIT) & SEGUE_NEAR_SENT_LIMIT;
 	flow->kbps = segue_min(segue_max(1, notice->new_link.rate_kbps / flows),
 			       SEGUE_RATE_LIMIT - 1) & (SEGUE_RATE_LIMIT - 1);
 	flow->steps = 0;
@@ -282,26 +286,35 @@ static inline void segue_near_on_probe_sample(struct segue_near_flow *flow,
 }
 
 /* 8.5: a round trip of the new path. */
-static inline void segue_near_on_rtt(struct segue_near_flow *flow, u32 rtt_us)
+static inline void segue_near_on_rtt(struct segue_near_flow *flow, u32 rtt_us, u32 spare)
 {
 	if (rtt_us && (!flow->min_rtt_us || rtt_us < flow->min_rtt_us))
 		flow->min_rtt_us = rtt_us;
 	if (rtt_us && flow->claim_until > 1 && (!flow->path_rtt_us || rtt_us < flow->path_rtt_us))
 		flow->path_rtt_us = rtt_us;
-	if (rtt_us > flow->rtt_us + segue_near_slot_us(flow->kbps) / flow->flows)
+	if (rtt_us > segue_near_unqueued_rtt_us(flow, spare))
 		flow->queued = 1;
 }
 
+/* 8.7: 1 if this flow has enough packets for a rate probe. */
+static inline u32 segue_near_can_probe(const struct segue_near_flow *flow)
+{
+	return segue_near_probe_packets(flow, segue_near_rate_kbps(flow)) >= SEGUE_NEAR_MIN_PROBE;
+}
+
 /* 8.8: a round is over. A flow that was slowed down is faster again. One that has too few packets
- * for a rate probe takes a step if none of its packets has waited in two rounds. */
-static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queue)
+ * for a rate probe takes a step if none of its packets has waited in two rounds. If the link
+ * is spare, one round is as good as a rate probe (8.10). */
+static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queue, u32 spare)
 {
 	const u32 queued = flow->queued || !flow->min_rtt_us;
+	const u32 free = !queued && !segue_near_can_probe(flow);
 
 	if (flow->slowdown && !queue)
 		flow->slowdown = (flow->slowdown - 1) & 7;
-	else if (!queued && flow->no_queue &&
-		 segue_near_probe_packets(flow, segue_near_rate_kbps(flow)) < SEGUE_NEAR_MIN_PROBE)
+	else if (free && spare)
+		flow->steps = segue_near_steps_after_probe(flow->steps) & 31;
+	else if (free && flow->no_queue)
 		flow->steps = segue_min(flow->steps + 1, SEGUE_NEAR_MAX_STEPS) & 31;
 	flow->no_queue = !queued;
 	flow->queued = 0;
@@ -315,21 +328,48 @@ static inline u32 segue_near_max_claim_ms(const struct segue_near_flow *flow)
 	return segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms);
 }
 
-/* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. */
-static inline u32 segue_near_round_us(const struct segue_near_flow *flow)
+/* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. If the
+ * link is spare, it lasts until the last packet of a rate probe has come back (8.10). */
+static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 spare)
 {
-	return segue_max(flow->rtt_us, SEGUE_NEAR_MIN_ROUND_SLOTS * segue_near_slot_us(flow->kbps));
+	const u64 slot_us = segue_near_slot_us(flow->kbps);
+	u64 round_us = flow->rtt_us, least_us = SEGUE_NEAR_MIN_ROUND_SLOTS * slot_us;
+
+	if (spare) {
+		round_us = flow->max_own_rtt_us;
+		if (segue_near_can_probe(flow))
+			round_us += SEGUE_NEAR_PROBE_SLOTS * slot_us;
+		else
+			least_us = SEGUE_NEAR_SHORT_ROUND_SLOTS * slot_us;
+	}
+	return segue_saturate(round_us > least_us ? round_us : least_us);
+}
+
+/* 8.5: the longest round trip that shows no competing traffic. If old packets are missing, the
+ * delay may be reported at half of its value. */
+static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow, u32 old_unacked)
+{
+	return segue_saturate((u64)flow->max_own_rtt_us + (old_unacked ? flow->rtt_us : 0));
+}
+
+/* 8.5: packets that the path holds beyond the window at the end of a claim, as the round trips of
+ * its last round tell it. They may be long because the delay is reported at half of its value. */
+static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
+{
+	const u32 rtt_us = segue_min(flow->min_rtt_us, segue_saturate(2 * (u64)flow->rtt_us));
+
+	return segue_near_bdp(rtt_us, flow->kbps) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }
 
 /* 8.5: a round is over. Without competing traffic the claim goes on. */
 static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_unacked, u32 elapsed_ms,
-				    struct segue_claim *claim)
+				    u32 spare, struct segue_claim *claim)
 {
-	const u32 queue = !old_unacked && flow->min_rtt_us > flow->max_own_rtt_us;
+	const u32 queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
 
 	claim->competing_traffic = queue && !flow->steps;
 	if (claim->competing_traffic)
-		claim->extra_packets = 0;
+		claim->extra_packets = segue_near_extra_at_end(flow);
 	if (queue) { /* 6.4 */
 		flow->steps = segue_near_steps_after_queue(flow->steps) & 31;
 		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
@@ -338,14 +378,14 @@ static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_una
 	} else if (flow->probe > SEGUE_NEAR_PROBE_PAUSED) {
 		flow->probe = flow->probe - 1 > SEGUE_NEAR_PROBE_PAUSED ? flow->probe - 1 : SEGUE_NEAR_PROBE_STARTS;
 	}
-	segue_near_adjust_rate(flow, queue);
+	segue_near_adjust_rate(flow, queue, spare);
 	if (claim->competing_traffic || (flow->claim_until > 1 && elapsed_ms >= flow->claim_until)) {
 		flow->claim_until = 0;
 	} else if (flow->claim_until == 1 && !old_unacked) {
 		flow->claim_until = segue_saturate((u64)elapsed_ms + segue_near_max_claim_ms(flow));
 		flow->path_rtt_us = flow->min_rtt_us;
 	}
-	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
+	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow, spare) / 1000 + 1);
 	flow->min_rtt_us = 0;
 	flow->first_sample = SEGUE_NEAR_NO_SAMPLE;
 }
@@ -394,6 +434,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 {
 	struct segue_near_flow *flow = state;
 	const u32 old_unacked = segue_seq_before(out->snd_una, flow->ho_point);
+	const u32 spare = segue_near_spare(flow, out);
 	u32 old_out, share;
 	u64 even_rate, rate;
 	s64 all;
@@ -406,14 +447,14 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	share = segue_near_share_in_group(flow, out, claim->weight);
 	if (share != SEGUE_NEAR_EVEN_SHARE && flow->claim_until == 1)
 		flow->old_until_ms = segue_max(flow->old_until_ms, segue_near_shared_until_ms(flow, all));
-	segue_near_on_rtt(flow, out->rtt_us);
+	segue_near_on_rtt(flow, out->rtt_us, spare);
 	segue_near_on_probe_sample(flow, out, share);
 	claim->competing_traffic = 0;
 	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));
 	if (old_unacked && out->elapsed_ms >= flow->old_until_ms)
 		flow->claim_until = 0;
 	else if (out->elapsed_ms >= flow->round_ends_ms)
-		segue_near_on_round(flow, old_unacked, out->elapsed_ms, claim);
+		segue_near_on_round(flow, old_unacked, out->elapsed_ms, spare, claim);
 	if (!flow->claim_until)
 		return 0;
 	old_out = old_unacked ? segue_near_old_in_flight(flow, out) : 0;

@@ -11,6 +11,7 @@
 
 #define SEGUE_NEAR_PACKET_BYTES 1500u
 #define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
+#define SEGUE_NEAR_SENT_LIMIT 0x3fffu /* packets; more count as so many */
 
 /* segue_near_flow.probe: the state of the rate probe (8.7) */
 enum {
@@ -24,9 +25,8 @@ enum {
 struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
 	u8 old_unacked : 1; /* not all of what was sent before it is acknowledged */
-	u8 probe : 3; /* rate probe: its state */
+	u8 probe : 4; /* rate probe: its state */
 	u8 first_sample : 3; /* the first of its packets whose round trip is known, from 0 on */
-	u8 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */
 	u8 probe_sent; /* segue_out.sent as the rate probe began, the last octet */
 	u16 flows : 11; /* N: SEGUE_NEAR_FLOWS_LIMIT */
 	u16 oversubscribed : 1; /* the N flows overflow a short queue by themselves (8.8) */
@@ -34,7 +34,9 @@ struct segue_near_flow {
 	u16 no_queue : 1; /* in the round before, none has waited */
 	u32 claim_until; /* 0: no claim lasts; 1: its first two round trips; else its end, ms */
 	u16 flight; /* packets in flight at the notice */
-	u16 sent_on_new; /* the last so many of them were on the new link */
+	u16 sent_on_new : 14; /* SEGUE_NEAR_SENT_LIMIT: the last so many of them were on the new link */
+	u16 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */
+	u16 complete : 1; /* its group has had more than half of the N flows (8.10) */
 	u32 kbps : 27; /* this flow's share of the link, as reported */
 	u32 steps : 5; /* each of which makes its slots shorter by a fifth */
 	u32 rtt_us; /* of the new path, as reported */

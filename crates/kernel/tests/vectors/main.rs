@@ -12,7 +12,7 @@ mod program;
 use common::close;
 use common::vectors::{
     HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow, near_rate_probe,
-    near_sender, near_shares, vectors,
+    near_sender, near_shares, near_spare, vectors,
 };
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use program::{Draw, ETCP, Event, NEAR_FLOW, Program, TCP_HO};
@@ -250,9 +250,8 @@ fn a_report_that_congestion_refutes(program: &mut Program<'_>) {
 fn near_in_one_flow(program: &mut Program<'_>) {
     program.choose(NEAR_FLOW, &[]);
     program.run(Event::Forget);
-    for (step, (event, answer)) in
-        near_flow().into_iter().chain(near_rate_probe()).chain(near_shares()).enumerate()
-    {
+    let all = [near_flow(), near_rate_probe(), near_shares(), near_spare()].concat();
+    for (step, (event, answer)) in all.into_iter().enumerate() {
         let mut ask = |event, una| NearAnswer::of(&program.ask(event, &near_sender(una, 5), [0; 2]));
         let found = match event {
             NearEvent::NewAck(una) => ask(Event::NewAck, una),

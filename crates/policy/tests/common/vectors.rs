@@ -364,9 +364,15 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     let measured = |snd_una, elapsed_ms, rtt_us| Send(Out { rtt_us, ..at(snd_una, elapsed_ms) });
     let lasts =
         |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, weight: 256, ..Claim::default() });
-    let (over, competing) =
-        (Ends(ClaimEnd::default()), Ends(ClaimEnd { competing_traffic: true, extra_packets: 0 }));
+    let over = Ends(ClaimEnd::default());
+    // Half of the window and so many is left.
+    let competing = |extra_packets| Ends(ClaimEnd { competing_traffic: true, extra_packets });
     let four = |notice| with_flows(notice, 4);
+    // The three others are in the group, and as far.
+    let complete = |event| match event {
+        Send(out) => Send(Out { others: 3, others_weight: 3 * 256, ..out }),
+        other => other,
+    };
     vec![
         // No notice: no claim.
         (send(100, 0, 0), over),
@@ -416,8 +422,17 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (measured(112, 59, 23_690), lasts(2, 6400)),
         (measured(112, 60, 90_000), lasts(2, 12_800)),
         (measured(112, 70, 25_566), lasts(2, 6400)),
-        (measured(112, 80, 90_000), competing),
+        // 25.566 ms hold 13.6 slots instead of 10.6.
+        (measured(112, 80, 90_000), competing(3)),
         (send(112, 0, 0), over),
+        // While old packets are missing, a round trip may be longer by the reported one: 25.565 + 19.94 = 45.505 ms. At
+        // the end no more than two reported ones count, which hold 21.3 slots.
+        (Receives(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
+        (NewAck(106), Nothing),
+        (measured(106, 39, 45_505), lasts(9, 12_800)),
+        (measured(106, 40, 90_000), lasts(6, 12_800)),
+        (measured(106, 50, 45_506), lasts(9, 6400)),
+        (measured(106, 60, 90_000), competing(11)),
         // Alone it goes on for ten seconds more.
         (Receives(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
         (send(100, 0, 40), lasts(0, 12_800)),
@@ -427,17 +442,18 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         // A quarter of the slots; 19.94 / 7.5. A rate probe would have two packets, which is none. Eight slots of the
         // flow are a round. One packet of each of the four may wait: 19.94 + 1.875 of the old link + 4 * 1.875 = 29.315 ms.
         (Receives(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
-        (send(100, 0, 0), lasts(12, 1600)),
+        (complete(send(100, 0, 0)), lasts(12, 1600)),
         (NewAck(112), Nothing),
         (measured(112, 60, 29_315), lasts(1, 1600)),
         (measured(112, 61, 40_000), lasts(1, 1600)),
         (measured(112, 120, 29_316), lasts(1, 1600)),
-        (measured(112, 122, 40_000), competing),
+        // 29.316 ms hold 3.9 slots of 7.5 ms, and 19.94 ms hold 2.7.
+        (measured(112, 122, 40_000), competing(1)),
         // 8.8: 80.08 ms hold 1.3 slots of 60 ms, W = 2. Four flows with a packet and two each are more than four:
         // oversubscribed. A reduction slows one of them by an eighth of 50 kbit/s, at most by four; a round of eight
         // slots gives one back.
         (Receives(four(bbm("6400/9", "200/9")), 0), Claims([1, 1])),
-        (send(100, 0, 0), lasts(0, 50)),
+        (complete(send(100, 0, 0)), lasts(0, 50)),
         (FastRetransmit(100), Nothing),
         (send(100, 0, 1), lasts(0, 43)),
         (FastRetransmit(100), Nothing),
@@ -506,11 +522,12 @@ pub fn near_shares() -> Vec<(NearEvent, NearAnswer)> {
         (send(20, 0, (1, 60, 305)), lasts(0, 1362, (20, 206))),
         // All four are there: 256 + 256 * (60 - 20) / (64 + 20) = 377, and 169 of each of the others.
         (send(60, 0, (3, 20, 507)), lasts(2, 2443, (60, 377))),
-        // Flows that are equally far, one flow alone, and more flows than N: even shares.
+        // Flows that are equally far, and one flow alone: even shares.
         (send(20, 0, (1, 20, 256)), lasts(0, 1600, (20, 256))),
         (send(0, 10, (1, -10, 256)), lasts(0, 1600, (-10, 256))),
         (send(60, 0, (0, 0, 0)), lasts(0, 1600, (60, 256))),
-        (send(60, 0, (4, 20, 9)), lasts(0, 1600, (60, 396))),
+        // Five flows of four have four fifths of that, 204 of 256. Four of them are even.
+        (send(20, 0, (4, 80, 4 * 256)), lasts(0, 1275, (20, 256))),
         // New packets count against it: 256 - 256 * (10 + 40) / (64 + 10) = 83.
         (send(0, 40, (1, 60, 600)), lasts(-1, 687, (-40, 83))),
         // A quarter is left to it, and to each of the others.
@@ -518,6 +535,68 @@ pub fn near_shares() -> Vec<(NearEvent, NearAnswer)> {
         (send(0, 0, (3, -60_000, 3)), lasts(6, 5193, (0, 60_256))),
         // More new packets do not count.
         (send(0, 100_000, (1, -32_767, 256)), lasts(0, 1600, (-32_767, 256))),
+    ]
+}
+
+/// Section 8.10: a notice counts more flows than the group has had.
+pub fn near_spare() -> Vec<(NearEvent, NearAnswer)> {
+    use NearAnswer::{Claims, Ends, Lasts};
+    use NearEvent::{Notice as Receives, Send};
+    let measured = |elapsed_ms: u32, rtt_us| {
+        let now_us = 1000 * elapsed_ms;
+        Out { snd_una: 100, unit: 1, elapsed_ms, now_us, rtt_us, ..Out::default() }
+    };
+    // So many others are in the group, and as far.
+    let beside = |others, elapsed_ms, rtt_us| {
+        Send(Out { others, others_weight: 256 * others, ..measured(elapsed_ms, rtt_us) })
+    };
+    let alone = |elapsed_ms, rtt_us| beside(0, elapsed_ms, rtt_us);
+    let lasts =
+        |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, weight: 256, ..Claim::default() });
+    let four = |notice| Receives(with_flows(notice, 4), 0);
+    vec![
+        // No packet has waited if its round trip is at most 80.08 ms, a packet of each link, and a delayed ACK. These are
+        // 80.08 + 1.875 + 60 + 44 ms. Three steps follow at the end of the first round: 50 kbit/s by 1.25^3. 185.955 ms
+        // hold 1.5 packets then.
+        (four(bbm("6400/9", "200/9")), Claims([1, 1])),
+        (alone(1920, 185_955), lasts(0, 50)),
+        (alone(1921, 0), lasts(1, 96)),
+        // The next round has three slots of 240 ms. One of its packets has waited.
+        (alone(2641, 185_956), lasts(1, 96)),
+        (alone(2642, 0), lasts(1, 96)),
+        // All four are in the group, and so they stay: 140.08 ms, two rounds, and one step. Each but the present one has
+        // eight slots.
+        (beside(3, 2650, 140_080), lasts(1, 96)),
+        (alone(3363, 0), lasts(1, 96)),
+        (alone(5283, 140_080), lasts(1, 96)),
+        (alone(5284, 0), lasts(1, 120)),
+        // Two of four have half of the link, and after three steps all of it. The round that follows is short, too. Then a
+        // round has eight slots, and makes one step. Three have more than half.
+        (four(bbm("6400/9", "200/9")), Claims([1, 1])),
+        (beside(1, 1920, 140_080), lasts(0, 50)),
+        (beside(1, 1921, 0), lasts(1, 96)),
+        (beside(1, 2642, 140_080), lasts(1, 120)),
+        (beside(1, 4562, 140_080), lasts(1, 120)),
+        (beside(1, 4563, 0), lasts(1, 150)),
+        (four(bbm("6400/9", "200/9")), Claims([1, 1])),
+        (beside(2, 1920, 140_080), lasts(0, 50)),
+        (beside(2, 1921, 0), lasts(0, 50)),
+        // A slot of 7.5 ms delays no ACK: 19.94 + 1.875 + 1.875 ms, which hold 3.2 packets. At 3125 kbit/s they hold 6.2,
+        // and the path five, which are enough for a rate probe.
+        (four(bbm("6400/9", "6400/9")), Claims([3, 3])),
+        (alone(60, 23_690), lasts(1, 1600)),
+        (alone(61, 0), lasts(4, 6250)),
+        (four(bbm("6400/9", "6400/9")), Claims([3, 3])),
+        (alone(60, 23_691), lasts(1, 1600)),
+        (alone(61, 0), lasts(1, 1600)),
+        // One flow of two has a slot of 3.75 ms, and can probe. So the round after the first lasts for 25.565 + 4 * 3.75
+        // ms. 25.566 ms hold 6.8 slots, and 19.94 ms hold 5.3.
+        (Receives(with_flows(bbm("6400/9", "6400/9"), 2), 0), Claims([6, 6])),
+        (alone(39, 0), lasts(0, 6400)),
+        (alone(40, 0), lasts(0, 6400)),
+        (alone(50, 25_566), lasts(1, 6400)),
+        (alone(80, 25_566), lasts(1, 3200)),
+        (alone(81, 0), Ends(ClaimEnd { competing_traffic: true, extra_packets: 1 })),
     ]
 }
 
@@ -547,12 +626,10 @@ pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
         (sample(2_812, 19_940, 22_752), lasts(0, 6400)),
     ];
     // The fifth would have waited for two slots. One is no sign of a faster link, and the next rate probe follows
-    // after two rounds.
-    let no = [
-        (sample(3_750, 21_815, 25_565), lasts(0, 6400)),
-        (leaves(13, 40_000), lasts(0, 6400)),
-        (leaves(13, 60_000), lasts(0, 12_800)),
-    ];
+    // after eight rounds. The first ends at 40 ms.
+    let failed = (sample(3_750, 21_815, 25_565), lasts(0, 6400));
+    let rounds = (40..180).step_by(20).map(|ms| (leaves(13, 1000 * ms), lasts(0, 6400)));
+    let no = [vec![failed], rounds.collect(), vec![(leaves(13, 180_000), lasts(0, 12_800))]].concat();
     // Less is: three steps, 6400 * 1.25^3, at which the path holds 20.8 packets in place of 10.6. The next six
     // probe again.
     let yes = [

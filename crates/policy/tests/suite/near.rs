@@ -1,6 +1,8 @@
 //! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
 
-use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares};
+use crate::common::vectors::{
+    NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
+};
 use crate::common::*;
 use proptest::prelude::*;
 use segue_policy::headers::{ClaimEnd, Flow, near};
@@ -204,9 +206,8 @@ proptest! {
 #[test]
 fn one_flow_alone() {
     let mut flow = near().start();
-    for (step, (event, answer)) in
-        near_flow().into_iter().chain(near_rate_probe()).chain(near_shares()).enumerate()
-    {
+    let all = [near_flow(), near_rate_probe(), near_shares(), near_spare()].concat();
+    for (step, (event, answer)) in all.into_iter().enumerate() {
         let found = match event {
             NearEvent::Notice(notice, flight) => {
                 NearAnswer::of(&flow.on_notice(&near_sender(100, flight), &notice))

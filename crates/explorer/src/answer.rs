@@ -60,7 +60,10 @@ pub fn comparison_view(
         None => format!("{} not done", row.scheme),
         median => format!("{} {} s", row.scheme, time(median)),
     });
-    let said = format!("Median transfer time: {}.", medians.collect::<Vec<_>>().join(", "));
+    let said = match plan.has_transfers() {
+        true => format!("Median transfer time: {}.", medians.collect::<Vec<_>>().join(", ")),
+        false => "The times of the traffic are in the table.".to_string(),
+    };
     let typical: Vec<Value> = typical(of, 0, group)
         .iter()
         .map(|chosen| json!({ "why": chosen.why, "at": in_seconds(chosen.moment.at) }))

@@ -9,7 +9,7 @@ use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::stack_names;
 use segue_words::quantity::{self, TIME};
-use segue_words::{Choice, did_you_mean};
+use segue_words::{Choice, did_you_mean, forgiven};
 use segue_world::access::{LinkDelay, PRESETS, QueueWord, TODAY};
 use segue_world::{
     AccessLink, Address, Kind, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind, SoftWord,
@@ -104,6 +104,21 @@ pub const KEYS: [(&str, bool); 24] = [
     ("points", false),
 ];
 
+/// Keys whose words are forgiven their case and blanks after commas. Links have their own rule.
+const FORGIVEN: [&str; 11] = [
+    "kind",
+    "soft",
+    "address",
+    "schemes",
+    "notice",
+    "notice-error",
+    "definition",
+    "stack",
+    "cc",
+    "traffic",
+    "neighbours",
+];
+
 /// All words of a choice.
 pub fn words_of<T: Choice>() -> Vec<&'static str> {
     T::ALL.iter().map(|choice| choice.word()).collect()
@@ -165,7 +180,8 @@ impl Words {
             if words.iter().any(|(other, _)| *other == key) {
                 return Err(Refusal::bad(format!("`{key}` is given twice; expected it once")));
             }
-            words.push((key.into_owned(), value.into_owned()));
+            let value = if FORGIVEN.contains(&&*key) { forgiven(&value) } else { value.into_owned() };
+            words.push((key.into_owned(), value));
         }
         Ok(Self(words))
     }

@@ -41,6 +41,12 @@ pub(crate) fn forgiven(text: String) -> String {
     let mut meant = text.clone();
     for place in words {
         let written = &text[place.clone()];
+        let is_bare = written.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        if is_bare {
+            let key = segue_words::forgiven(written);
+            meant.replace_range(place, &key);
+            continue;
+        }
         let quote = written.chars().next().unwrap_or_default();
         let inner = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
         // A text over several lines, with escapes or in other letters is none of our words.
@@ -55,9 +61,12 @@ pub(crate) fn forgiven(text: String) -> String {
     meant
 }
 
-/// The places of the texts in a table: all, or those under the keys above.
+/// The places of the texts in a table: all and the names of settings, or those under the keys above.
 fn in_table(table: &DeTable, all: bool, words: &mut Vec<Range<usize>>) {
     for (key, value) in table.iter() {
+        if all {
+            words.push(key.span());
+        }
         in_value(value, all || KEYS.contains(&key.get_ref().as_ref()), words);
     }
 }
@@ -84,7 +93,7 @@ mod tests {
         assert_eq!(
             meant,
             "title = \"A B\" # Title\nold = 'trace:A.down, Up=B'\nkind = ['mbb', \"bbm\"]\n\
-             traffic = \"download,video\"   # both\n[settings]\nGuard-rto = 'on'\nsize = '100kB'\n\
+             traffic = \"download,video\"   # both\n[settings]\nguard-rto = 'on'\nsize = '100kB'\n\
              [output]\njson = 'A.json'\n"
         );
         assert_eq!(meant.len(), text.len());

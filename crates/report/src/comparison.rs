@@ -128,6 +128,13 @@ fn block(index: usize) -> String {
 /// of quartiles, the distribution, and transfer times over handoff times. It also has the time of the new link.
 /// `comparison` must have kept its handoffs.
 pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Presentation) -> String {
+    if !plan.has_transfers() {
+        return html! {
+            @for group in &comparison.groups { (heading(group, None)) (traffic::tables(group)) }
+            p.lead { (count(plan)) " a row. Without a long transfer there is no transfer time, and no bound." }
+        }
+        .into_string();
+    }
     let charts = charts(comparison, presentation);
     let (quartiles, link_times) = charts.split_at(1);
     let distributions: Vec<(Picture, String)> =
@@ -246,13 +253,9 @@ fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
 fn table(plan: &Plan, group: &GroupResult, place: Option<String>, words: Words) -> Markup {
     // All tables of a page have the same columns.
     let longest = plan.schemes.iter().map(|scheme| scheme.name.chars().count()).max().unwrap_or(0).max(6);
-    let warnings = group.warnings();
     let first_stack = group.rows.first().map(|row| row.stack.as_str());
     html! {
-        h3 id=[place] { (headline_of(group)) }
-        @if !warnings.is_empty() {
-            p.lead { @for warning in &warnings { (sentence_case(warning)) ". " } }
-        }
+        (heading(group, place))
         div.table {
             table.same {
                 colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in columns() { col; } }
@@ -268,6 +271,17 @@ fn table(plan: &Plan, group: &GroupResult, place: Option<String>, words: Words) 
             }
         }
         (traffic::tables(group))
+    }
+}
+
+/// A block's name, and words of warning.
+fn heading(group: &GroupResult, place: Option<String>) -> Markup {
+    let warnings = group.warnings();
+    html! {
+        h3 id=[place] { (headline_of(group)) }
+        @if !warnings.is_empty() {
+            p.lead { @for warning in &warnings { (sentence_case(warning)) ". " } }
+        }
     }
 }
 

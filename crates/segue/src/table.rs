@@ -270,7 +270,7 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         _ => format!("Each row: {handoffs} handoffs."),
     };
     // Without a long transfer there is no table of transfers.
-    if plan.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) {
+    if !plan.has_transfers() {
         return wrapped("", &rows, width);
     }
     let announces = |name: &str| Scheme::build(name, &[]).is_ok_and(|scheme| scheme.mobile().announces);

@@ -306,6 +306,11 @@ impl Plan {
             && self.schemes.iter().all(|scheme| scheme.stack.name == NS2_SACK1.name)
     }
 
+    /// Whether there are long transfers, which alone have a transfer time and a bound.
+    pub fn has_transfers(&self) -> bool {
+        self.traffic.as_ref().is_none_or(|traffic| traffic.has_bulk())
+    }
+
     /// The combinations of links, kind and flow count, in the order of the rows; each with
     /// its seeds.
     pub fn groups(&self) -> Vec<Vec<Group>> {

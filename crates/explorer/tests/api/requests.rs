@@ -198,6 +198,26 @@ fn a_growing_comparison_ends_with_the_whole() {
     assert!(refused.status == 400 && refused.json()["error"].to_string().contains("within `61s`"));
 }
 
+/// There is neither a transfer time nor a bound.
+#[test]
+fn traffic_without_a_download_has_its_own_table() {
+    let view = ask("/view/compare?old=8mbit/20ms&new=4mbit/30ms&at=4s&schemes=sack&traffic=video").json();
+    let html = view["html"].as_str().expect("a page");
+    assert!(html.contains("video") && html.contains("there is no transfer time"), "{html}");
+    assert!(!html.contains("<svg") && !html.contains(">inf<"), "{html}");
+    assert!(view["said"].as_str().is_some_and(|said| !said.contains("transfer")), "{view}");
+}
+
+/// As on the command line.
+#[test]
+fn words_are_forgiven_their_case() {
+    let links = "/api/compare?old=WLAN&new=Hsdpa&at=5s";
+    let plain = ask(&format!("{links}&kind=mbb&schemes=sack,etcp-v1&stack=linux-6.12&notice=in-band"));
+    let other = ask(&format!("{links}&kind=MBB&schemes=SACK,%20Etcp-V1&stack=LINUX-6.12&notice=In-Band"));
+    assert_eq!((plain.status, other.status), (200, 200), "{}", String::from_utf8_lossy(&other.body));
+    assert_eq!(plain.json()["rows"], other.json()["rows"]);
+}
+
 /// The page's heading must say it, as the result depends on it.
 #[test]
 fn the_heading_says_what_is_not_usual() {

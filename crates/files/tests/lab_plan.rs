@@ -104,6 +104,15 @@ fn simulated_links_are_as_noisy_as_the_laboratory() {
     assert_ne!(usual, found(plain, "seed = 2"));
     let own = "6400kbit/9ms,jitter=1ms";
     assert_eq!(found(own, ""), found(own, "noise = \"0s\""));
+    // It is stated if some link has it.
+    let stated = |link: &str, more: &str| {
+        let text = format!("old = \"{link}\"\nnew = \"{link}\"\nsenders = [\"bbr\"]\n{more}");
+        LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).expect("a plan").simulated_noise()
+    };
+    assert_eq!(
+        (stated(plain, ""), stated(plain, "noise = \"0s\""), stated(own, "")),
+        (Some(50_000), None, None)
+    );
     // A direction that has none gets it.
     let down = "6400kbit/9ms,jitter=1ms,up-jitter=0ms";
     assert_ne!(found(down, ""), found(down, "noise = \"0s\""));

@@ -58,7 +58,7 @@ pub fn live_page(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -
         .collect();
     let content = html! {
         h1 { (title) }
-        p.lead { "Real senders in a laboratory on one machine: " (plan.runs) " runs of each, interleaved." }
+        p.lead { "Real senders in a laboratory on one machine: " (plan.runs) @if plan.runs == 1 { " run" } @else { " runs" } " of each, interleaved." }
         (asked(plan, comparison, origin))
         (page::contents(&parts))
         h2 id="result" { "Result" }
@@ -104,7 +104,9 @@ fn asked(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -> Markup
             dt { "New link" } dd { (plan.new.text) ", queue of " (plan.new.queue) " packets" }
             dt { "Handoff" } dd { (kinds.join("; ")) "; " (seconds(plan.warm_up)) " s after the flows began" }
             dt { "Wire" } dd { (seconds(plan.wired)) " s one way between server and access router; the simulator has " (seconds(WIRED)) " s" }
-            dt { "Noise" } dd { (plan.noise as f64 / 1e6) " ms of jitter on the simulator's links; the laboratory has its own" }
+            @if let Some(noise) = comparison.rows().find_map(|row| row.simulated_noise_s) {
+                dt { "Noise" } dd { (1e3 * noise) " ms of jitter on the simulator's links; the laboratory has its own" }
+            }
             dt { "Flows" } dd { (plan.flows) }
             dt { "Senders" } dd { (senders.join(", ")) }
             dt { "Kernel" } dd { (kernel) }

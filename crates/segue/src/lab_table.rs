@@ -54,11 +54,14 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison, width: usize) -> Stri
         text.push_str(&format!("{table}{}\n", given_up(group)));
     }
     let first = plan.senders.first().map_or("the first", |sender| &sender.name);
+    let noise = comparison.rows().find_map(|row| row.simulated_noise_s).map(|noise| {
+        format!(" The simulator's links have {} ms of jitter as the laboratory's noise.", 1e3 * noise)
+    });
     let about = format!(
-        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender. Its links have {} ms of \
-         jitter as the laboratory's noise.{}",
+        "Runs a row: {}, interleaved; vs first: {first}. A dash: the run was not observed for so long, or the simulator has no \
+         such sender.{}{}",
         plan.runs,
-        plan.noise as f64 / 1e6,
+        noise.unwrap_or_default(),
         if shown.len() <= COLUMNS.len() { " A wider line shows more columns." } else { "" }
     );
     text.push_str(&wrapped("", &about, width));

@@ -173,10 +173,16 @@ impl LabPlan {
         self.conditions == Conditions::default() && self.program != Program::Thin
     }
 
+    /// The jitter that simulated links have as the laboratory's noise, ns; `None` if no link gets any.
+    pub fn simulated_noise(&self) -> Option<Nanos> {
+        let mut ways = [&self.old, &self.new].into_iter().flat_map(|link| &link.features);
+        Some(self.noise).filter(|&noise| noise > 0 && ways.any(|way| way.jitter.is_none()))
+    }
+
     /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
     /// are as old at T as in the laboratory, and a notice leaves the mobile as late. Over links that vary by the plan, T
-    /// is the same by their clock. The links have the plan's noise, drawn from the seed. `None` if the simulator does not have such a sender, such flows or conditions, or a notice
-    /// that errs.
+    /// is the same by their clock. The links have the plan's noise, drawn from the seed. `None` if the simulator does
+    /// not have such a sender, such flows or conditions, or a notice that errs.
     pub fn simulated(&self, sender: &LabSender, kind: Kind, moments: &[Moment]) -> Option<Vec<LiveRun>> {
         if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
             return None;

@@ -141,7 +141,8 @@ pub struct LiveRow {
     /// The program whose flows they are.
     #[serde(default)]
     pub program: String,
-    /// By how much delays of the simulated links change, s; `None` for senders that the simulator does not have.
+    /// The jitter that simulated links have as the laboratory's noise, s; `None` if nothing is simulated or no link gets
+    /// any.
     #[serde(default)]
     pub simulated_noise_s: Option<f64>,
 }
@@ -236,7 +237,7 @@ fn row(
                 bytes_10s: ratio(own, first, |run| run.bytes_10s),
             },
         },
-        simulated_noise_s: simulated.is_some().then(|| seconds(plan.noise)),
+        simulated_noise_s: plan.simulated_noise().filter(|_| simulated.is_some()).map(seconds),
         simulated,
         conditions: plan.conditions_in_words(),
         program: plan.program.word().into(),

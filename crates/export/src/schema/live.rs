@@ -98,15 +98,15 @@ pub(super) fn lab_row() -> Value {
     row["properties"]["live"] = measures([("against_first", against)]);
     row["properties"]["simulated"] = may_be_null(measures([]));
     if let Some(required) = row["required"].as_array_mut() {
-        required.extend(
-            ["live", "simulated", "conditions", "program", "simulated_noise_s"].map(|name| json!(name)),
-        );
+        required.extend(["live", "simulated", "conditions", "program"].map(|name| json!(name)));
     }
     row["properties"]["conditions"] =
         text("Conditions of the path, as the plan says them; empty: the usual ones.");
     row["properties"]["program"] = text("The program whose flows they are.");
-    row["properties"]["simulated_noise_s"] =
-        may_be_null(number("Jitter of the simulated links, s; null where nothing is simulated."));
+    row["properties"]["simulated_noise_s"] = may_be_null(number(
+        "Jitter that simulated links have as the laboratory's noise, s; null if nothing is simulated or no link gets any. \
+         Files of before lack it.",
+    ));
     row
 }
 

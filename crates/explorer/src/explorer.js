@@ -46,8 +46,10 @@
     const value = (name) => field(side, name).value.trim();
     const own = [];
     if (value("up")) own.push(`up=${rateWord(Number(value("up")))}`);
-    if (Number(value("loss"))) own.push(`loss=${plain(value("loss"))}%`);
-    if (Number(value("jitter"))) own.push(`jitter=${plain(value("jitter"))}ms`);
+    // A written 0 takes the place of what a preset has.
+    const told = (name) => value(name) && (Number(value(name)) || preset(side).value);
+    if (told("loss")) own.push(`loss=${plain(value("loss"))}%`);
+    if (told("jitter")) own.push(`jitter=${plain(value("jitter"))}ms`);
     if (value("queue")) own.push(`queue=${value("queue")}`);
     if (value("words")) own.push(value("words"));
     return own;
@@ -257,7 +259,12 @@
     }
     by("soft").parentElement.hidden = kind() !== "soft";
     by("every").disabled = by("handoffs").value === "1";
-    for (const side of sides) { // a trace has its own rate
+    for (const side of sides) {
+      // The link's own parameters stand where nothing is written.
+      const own = (name) => preset(side).selectedOptions[0].getAttribute(`data-usual-${name}`);
+      for (const name of ["up", "loss", "jitter"]) field(side, name).placeholder = own(name);
+      field(side, "queue").options[0].textContent = own("queue");
+      // A trace has its own rate.
       const measured = preset(side).value.startsWith("trace:");
       field(side, "rate").disabled = measured;
       by(`${side}-rate-slider`).disabled = measured;

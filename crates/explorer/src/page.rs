@@ -2,7 +2,7 @@
 //! pictures in step; nothing is decided there.
 
 use crate::question::{
-    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_SCHEMES,
+    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_DRAWN, USUAL_SCHEMES,
     controls as controls_of_stacks, own_links, presets, words_of,
 };
 use crate::traces::Traces;
@@ -384,11 +384,12 @@ fn takeaways() -> Markup {
 }
 
 fn handoff_time() -> Markup {
+    let usual = USUAL_DRAWN.trim_end_matches('s');
     html! {
         div.quantity.time {
             label for="at" { "Handoff time T, s" }
-            input #at-slider type="range" min="0.1" max="20" step="0.1" value="8.2" aria-label="Handoff time";
-            input #at type="number" min="0.1" max="60" step="any" value="8.2" form="question" required;
+            input #at-slider type="range" min="0.1" max="20" step="0.1" value=(usual) aria-label="Handoff time";
+            input #at type="number" min="0.1" max="60" step="any" value=(usual) form="question" required;
         }
         div #typical .buttons role="group" aria-label="Typical handoffs" {}
     }
@@ -426,7 +427,7 @@ mod tests {
             ("wifi6", "the same", "0", "2 (pareto)", "the preset's (fq_codel)"),
             ("leo", "15", "0.5 in bursts", "4", "the preset's (droptail)"),
             ("geo", "3", "0.05", "10", "the preset's (droptail)"),
-            ("fibre-low", "20", "0", "0.5", "the preset's (fq_codel)"),
+            ("fibre", "250", "0", "0.3", "the preset's (fq_codel)"),
             ("car", "2.5", "0.25", "4", "the preset's (pie)"),
         ] {
             let begin = format!("<option value=\"{name}\"");

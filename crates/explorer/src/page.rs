@@ -265,7 +265,7 @@ impl Usual {
                 Some((JitterShape::Normal, size)) => (size as f64 / 1e6).to_string(),
                 Some((JitterShape::Pareto, size)) => format!("{} (pareto)", size as f64 / 1e6),
             },
-            queue: format!("the preset's ({})", down.queue.word()),
+            queue: format!("{} (the preset's)", down.queue.word()),
         }
     }
 }
@@ -423,12 +423,12 @@ mod tests {
         let page = page(&traces);
         for (name, up, loss, jitter, queue) in [
             ("", "the same", "0", "0", "drop-tail"),
-            ("wlan", "the same", "0", "0", "the preset's (droptail)"),
-            ("wifi6", "the same", "0", "2 (pareto)", "the preset's (fq_codel)"),
-            ("leo", "15", "0.5 in bursts", "4", "the preset's (droptail)"),
-            ("geo", "3", "0.05", "10", "the preset's (droptail)"),
-            ("fibre", "250", "0", "0.3", "the preset's (fq_codel)"),
-            ("car", "2.5", "0.25", "4", "the preset's (pie)"),
+            ("wlan", "the same", "0", "0", "droptail (the preset's)"),
+            ("wifi6", "the same", "0", "2 (pareto)", "fq_codel (the preset's)"),
+            ("leo", "15", "0.5 in bursts", "4", "droptail (the preset's)"),
+            ("geo", "3", "0.05", "10", "droptail (the preset's)"),
+            ("fibre", "250", "0", "0.3", "fq_codel (the preset's)"),
+            ("car", "2.5", "0.25", "4", "pie (the preset's)"),
         ] {
             let begin = format!("<option value=\"{name}\"");
             let options =

@@ -47,7 +47,8 @@ pub fn rows(
 }
 
 /// The page's view of some or all handoffs of the question, those of the plan `of`. It has `html`, a sentence `said`,
-/// `points` of `of` handoff times, the `typical` handoffs, and the `command` and `toml` that repeat the whole.
+/// `points` of `of` handoff times, the `typical` handoffs, and the `command` and `toml` that repeat the whole. `drawn` is
+/// the handoff to draw unless the user has chosen one.
 pub fn comparison_view(
     question: &Question,
     of: &Plan,
@@ -80,6 +81,7 @@ pub fn comparison_view(
         "points": of.request.at.len(),
         "of": question.all_points,
         "typical": typical,
+        "drawn": question.drawn,
         "command": words::compare_command(question, folder),
         "toml": words::scenario(question)?,
     });

@@ -4,7 +4,7 @@
   const all = (selector) => [...document.querySelectorAll(selector)];
   // Words left out of the address are usual; the server says the same.
   const usual = { kind: "mbb", disconnect: "1s", overlap: "1s", soft: "duplicate", return: "1s", address: "keep", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
-    definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", "notice-error": "", handoffs: "1", every: "", seed: "1" };
+    definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", "notice-error": "", handoffs: "1", every: "", seed: "1", at: "" };
 
   // ------------------------------------------------------------------ sliders beside numbers
 
@@ -46,8 +46,10 @@
     const value = (name) => field(side, name).value.trim();
     const own = [];
     if (value("up")) own.push(`up=${rateWord(Number(value("up")))}`);
-    if (Number(value("loss"))) own.push(`loss=${plain(value("loss"))}%`);
-    if (Number(value("jitter"))) own.push(`jitter=${plain(value("jitter"))}ms`);
+    // A written 0 takes the place of what a preset has.
+    const told = (name) => value(name) && (Number(value(name)) || preset(side).value);
+    if (told("loss")) own.push(`loss=${plain(value("loss"))}%`);
+    if (told("jitter")) own.push(`jitter=${plain(value("jitter"))}ms`);
     if (value("queue")) own.push(`queue=${value("queue")}`);
     if (value("words")) own.push(value("words"));
     return own;
@@ -158,6 +160,8 @@
   // ------------------------------------------------------------------ the address is the state
 
   let neighboursWord = ""; // of an address, such as "3 cubic"
+  let ownTime = false; // whether the user has chosen the handoff that is drawn
+  let usualTime = by("at").defaultValue; // else the server does, s
   const neighbours = () => (Number.parseInt(neighboursWord, 10) === Number(by("neighbours").value)
     ? neighboursWord : by("neighbours").value);
   const kind = () => all("input[name=kind]").find((one) => one.checked).value;
@@ -174,7 +178,7 @@
       traffic: by("traffic").value, neighbours: neighbours(), "notice-error": by("notice-error").value.trim(),
       handoffs: by("handoffs").value, every: by("handoffs").value === "1" ? "" : `${by("every").value}s`,
       seed: by("seed").value,
-      at: `${by("at").value}s`,
+      at: ownTime ? `${by("at").value}s` : usual.at,
     };
     const query = new URLSearchParams();
     for (const [key, word] of Object.entries(words)) if (word !== usual[key]) query.set(key, word);
@@ -218,7 +222,8 @@
     for (const key of ["flows", "packets", "handoffs", "seed"]) number(key, key, word(key), usual[key]);
     number("every", "every", time(word("every") || "15s", "s"), "15");
     by("notice-error").value = word("notice-error");
-    number("at", "at", time(query.get("at") ?? "8.2s", "s"), "8.2");
+    ownTime = query.has("at");
+    number("at", "at", time(query.get("at") ?? `${usualTime}s`, "s"), usualTime);
     neighboursWord = word("neighbours");
     number("neighbours", "neighbours", neighboursWord ? String(Number.parseInt(neighboursWord, 10)) : "", "");
     for (const key of ["soft", "definition", "stack", "cc"]) {
@@ -241,7 +246,7 @@
     const known = asked.filter((name) => box(name) || /^etcp:(a[1-5]|fig[1-3]|convergence)(\+|$)/.test(name));
     setSchemes(known.length ? known : ["sack", "etcp-v1"]);
     if (known.length < asked.length) refuse("schemes", schemesOf().join(","));
-    const keys = ["old", "new", "schemes", "at", ...Object.keys(usual)];
+    const keys = ["old", "new", "schemes", ...Object.keys(usual)];
     for (const key of query.keys()) if (!keys.includes(key)) refuse(key, null);
     inStep();
     return instead;
@@ -257,7 +262,12 @@
     }
     by("soft").parentElement.hidden = kind() !== "soft";
     by("every").disabled = by("handoffs").value === "1";
-    for (const side of sides) { // a trace has its own rate
+    for (const side of sides) {
+      // The link's own parameters stand where nothing is written.
+      const own = (name) => preset(side).selectedOptions[0].getAttribute(`data-usual-${name}`);
+      for (const name of ["up", "loss", "jitter"]) field(side, name).placeholder = own(name);
+      field(side, "queue").options[0].textContent = own("queue");
+      // A trace has its own rate.
       const measured = preset(side).value.startsWith("trace:");
       field(side, "rate").disabled = measured;
       by(`${side}-rate-slider`).disabled = measured;
@@ -361,12 +371,18 @@
     show("result", view.html);
     words.command.compare = view.command;
     words.toml = view.toml;
+    usualTime = time(view.drawn, "s");
+    if (!ownTime && by("at").value !== usualTime) {
+      by("at").value = usualTime;
+      inStep();
+    }
     by("typical").replaceChildren(...view.typical.map(({ why, at }) => {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = `handoff at ${time(at, "s")} s (${why})`;
       button.addEventListener("click", () => {
         by("at").value = time(at, "s");
+        ownTime = true;
         changed();
       });
       return button;
@@ -400,19 +416,29 @@
   // ------------------------------------------------------------------ changes
 
   let shown; // the state that is on the screen
+  // One handoff is drawn, the first.
+  const single = (query) => {
+    const words = new URLSearchParams(without(query, "handoffs", "every"));
+    words.set("at", `${by("at").value}s`);
+    return words.toString();
+  };
   const answer = (query) => {
     shown = query;
-    const first = without(query, "handoffs", "every"); // one handoff is drawn, the first
-    offerCaptures(first);
+    offerCaptures(single(query));
     if (!schemesOf().length) {
       failed("result", "problem", new Error("No scheme is chosen; expected at least one."));
       return;
     }
     // The comparison answers the question: the handoff does not compete with what is shown of it first.
     asking["view/handoff"]?.abort();
-    const is = first !== shownHandoff;
-    busy("handoff", is);
-    compare(query, () => { if (is && shown === query) handoff(first); });
+    busy("handoff", single(query) !== shownHandoff);
+    compare(query, () => {
+      if (shown !== query) return;
+      const first = single(query); // with a time by now, if the user has chosen none
+      offerCaptures(first);
+      busy("handoff", first !== shownHandoff);
+      if (first !== shownHandoff) handoff(first);
+    });
   };
   // While a slider moves, the address changes in place; what it comes to is one step back.
   let waiting;
@@ -443,12 +469,14 @@
   by("question").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("input", (event) => {
     const { id } = event.target;
+    if (id === "at") ownTime = true;
     for (const side of sides) if (id === `${side}-rate` || id === `${side}-delay`) unnamed(side);
     if (event.target.matches("input[type=number], #more input") && event.target.checkValidity()) moving();
   });
   document.addEventListener("change", (event) => {
     const { id, name } = event.target;
     if (event.target.matches("input[type=range]")) return; // its number says it
+    if (id === "at") ownTime = true;
     for (const side of sides) {
       const chosen = preset(side).value;
       if (id === `${side}-preset` && chosen) setLink(side, chosen);

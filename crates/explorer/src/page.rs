@@ -2,7 +2,7 @@
 //! pictures in step; nothing is decided there.
 
 use crate::question::{
-    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_SCHEMES,
+    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_DRAWN, USUAL_SCHEMES,
     controls as controls_of_stacks, own_links, presets, words_of,
 };
 use crate::traces::Traces;
@@ -11,7 +11,8 @@ use segue_handoff::{Entry, Scheme};
 use segue_report::looks::named;
 use segue_report::{SCRIPT, style_sheet};
 use segue_tcp::profile::stack_names;
-use segue_world::{Address, Definition, SimulatedKind, SoftWord};
+use segue_world::access::{JitterShape, Loss};
+use segue_world::{AccessLink, Address, Definition, SimulatedKind, SoftWord};
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
 const PAPER_HANDOFFS: [(&str, &str); 8] = [
@@ -186,18 +187,23 @@ fn link(side: &str, name: &str, [rate, delay]: [&str; 2], traces: &Traces) -> Ma
             div.row {
                 label for=(format!("{side}-preset")) { "Technology" }
                 select id=(format!("{side}-preset")) {
-                    option value="" { "own numbers" }
-                    @for (name, link) in presets() { option value=(name) data-link=(link) { (name) } }
+                    (option("", None, None, &Usual::of_own_numbers(), "own numbers"))
+                    @for (name, link) in presets() {
+                        (option(name, Some(link), None, &Usual::of_preset(name, traces), name))
+                    }
                     @let own = own_links(traces);
                     @if !own.is_empty() {
                         optgroup label="Your own" {
-                            @for (name, link) in own { option value=(name) data-link=(link) { (name) } }
+                            @for (name, link) in own {
+                                (option(&name, Some(&link), None, &Usual::of_preset(&name, traces), &name))
+                            }
                         }
                     }
                     @if !traces.names().is_empty() {
                         optgroup label="Measured" {
                             @for (name, up) in traces.links() {
-                                option value=(format!("trace:{name}")) data-up=[up] { (name) }
+                                @let usual = Usual::of_trace(up.as_deref());
+                                (option(&format!("trace:{name}"), None, up.as_deref(), &usual, name))
                             }
                         }
                     }
@@ -207,6 +213,66 @@ fn link(side: &str, name: &str, [rate, delay]: [&str; 2], traces: &Traces) -> Ma
             (quantity(&format!("{side}-delay"), "One-way delay, ms", delay, DELAYS.map(|delay| delay as f64 / 1e6)))
         }
     }
+}
+
+/// A link to choose, and what it has where the panel "More" has nothing; `up` is the uplink of a trace.
+fn option(value: &str, link: Option<&str>, up: Option<&str>, usual: &Usual, name: &str) -> Markup {
+    html! {
+        option value=(value) data-link=[link] data-up=[up] data-usual-up=(usual.up) data-usual-loss=(usual.loss)
+            data-usual-jitter=(usual.jitter) data-usual-queue=(usual.queue) { (name) }
+    }
+}
+
+/// A link's own parameters, in the units of the panel "More": they hold where its fields are empty.
+#[derive(Debug, PartialEq, Eq)]
+struct Usual {
+    up: String,
+    loss: String,
+    jitter: String,
+    queue: String,
+}
+
+impl Usual {
+    fn of_own_numbers() -> Self {
+        let [up, loss, jitter, queue] = ["the same", "0", "0", "drop-tail"].map(String::from);
+        Self { up, loss, jitter, queue }
+    }
+
+    fn of_trace(up: Option<&str>) -> Self {
+        let usual = Self::of_own_numbers();
+        Self { up: up.map_or(usual.up, String::from), ..usual }
+    }
+
+    /// The parameters of a preset, or of a link that the user has named. A field has one value for both directions: here
+    /// it is the one towards the mobile.
+    fn of_preset(name: &str, traces: &Traces) -> Self {
+        let none = Self::of_own_numbers();
+        // Only links that can be read are offered.
+        let Ok(link) = AccessLink::parse_in(name, traces.folder(), traces.own()) else { return none };
+        let [down, _] = link.features;
+        let (rate, up) = (link.down.mean_rate(), link.up.mean_rate());
+        Self {
+            up: if up == rate { none.up } else { (up as f64 / 1e6).to_string() },
+            loss: match down.loss {
+                None => none.loss,
+                Some(Loss::Random(share)) => percent(f64::from(share) / 1e6),
+                Some(Loss::GilbertElliott(channel) | Loss::Timed(channel, _)) => {
+                    format!("{} in bursts", percent(channel.mean_loss()))
+                }
+            },
+            jitter: match down.jitter {
+                None => none.jitter,
+                Some((JitterShape::Normal, size)) => (size as f64 / 1e6).to_string(),
+                Some((JitterShape::Pareto, size)) => format!("{} (pareto)", size as f64 / 1e6),
+            },
+            queue: format!("{} (the preset's)", down.queue.word()),
+        }
+    }
+}
+
+/// A share in per cent, to a hundredth.
+fn percent(share: f64) -> String {
+    ((share * 10_000.0).round() / 100.0).to_string()
 }
 
 fn quantity(id: &str, name: &str, value: &str, [least, most]: [f64; 2]) -> Markup {
@@ -318,11 +384,12 @@ fn takeaways() -> Markup {
 }
 
 fn handoff_time() -> Markup {
+    let usual = USUAL_DRAWN.trim_end_matches('s');
     html! {
         div.quantity.time {
             label for="at" { "Handoff time T, s" }
-            input #at-slider type="range" min="0.1" max="20" step="0.1" value="8.2" aria-label="Handoff time";
-            input #at type="number" min="0.1" max="60" step="any" value="8.2" form="question" required;
+            input #at-slider type="range" min="0.1" max="20" step="0.1" value=(usual) aria-label="Handoff time";
+            input #at type="number" min="0.1" max="60" step="any" value=(usual) form="question" required;
         }
         div #typical .buttons role="group" aria-label="Typical handoffs" {}
     }
@@ -340,5 +407,46 @@ fn dialog() -> Markup {
                 span #copied role="status" aria-live="polite" {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_world::access::LinkNames;
+
+    /// The presets' own words: docs/reference/links.md. 0.15 % / (0.15 % + 30 %) of a time is bad.
+    #[test]
+    fn a_preset_tells_what_holds_where_nothing_is_written() {
+        let own = ("car".to_string(), "leo,loss=0.25%,queue=pie,up=2500kbit".to_string());
+        let traces = Traces::none().with(LinkNames::of(vec![own]).expect("a name"));
+        let page = page(&traces);
+        for (name, up, loss, jitter, queue) in [
+            ("", "the same", "0", "0", "drop-tail"),
+            ("wlan", "the same", "0", "0", "droptail (the preset's)"),
+            ("wifi6", "the same", "0", "2 (pareto)", "fq_codel (the preset's)"),
+            ("leo", "15", "0.5 in bursts", "4", "droptail (the preset's)"),
+            ("geo", "3", "0.05", "10", "droptail (the preset's)"),
+            ("fibre", "250", "0", "0.3", "fq_codel (the preset's)"),
+            ("car", "2.5", "0.25", "4", "pie (the preset's)"),
+        ] {
+            let begin = format!("<option value=\"{name}\"");
+            let options =
+                page.split(&begin).skip(1).filter_map(|rest| rest.split_once('>').map(|(tag, _)| tag));
+            let options: Vec<&str> = options.filter(|tag| tag.contains("data-usual-")).collect();
+            assert_eq!(options.len(), 2, "{name}: one of each link");
+            let told = format!(
+                "data-usual-up=\"{up}\" data-usual-loss=\"{loss}\" data-usual-jitter=\"{jitter}\" data-usual-queue=\"{queue}\""
+            );
+            for option in options {
+                assert!(option.ends_with(&told), "{name}: {option}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_trace_tells_its_uplink() {
+        assert_eq!(Usual::of_trace(None), Usual::of_own_numbers());
+        assert_eq!(Usual::of_trace(Some("a.up")).up, "a.up");
     }
 }

@@ -50,6 +50,10 @@ pub const USUAL_TIMES: &str = "0.1s..20s/0.1s";
 pub const FAST_TIMES: &str = "0.025s..5s/0.025s";
 /// The same beside neighbours, who begin in the first 0.1 s.
 const FAST_TIMES_OF_NEIGHBOURS: &str = "0.1s..5s/0.025s";
+/// The handoff that the page draws unless it is told another: one of [`USUAL_TIMES`].
+pub const USUAL_DRAWN: &str = "8.2s";
+/// The same on a faster old link: one of [`FAST_TIMES`], as far into them.
+const FAST_DRAWN: &str = "2.05s";
 /// Schemes unless given.
 pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
 
@@ -145,6 +149,8 @@ pub struct Question {
     pub plan: Plan,
     /// The handoff times as they were written, unless they are the usual ones.
     pub times: Option<String>,
+    /// The handoff that the page draws unless it is told another.
+    pub drawn: &'static str,
     /// Handoff times before some were left out.
     pub all_points: usize,
     /// When the page wants to have what is done by then; if never, it wants the whole.
@@ -342,10 +348,10 @@ impl Question {
     pub fn parse(query: &str, endpoint: Endpoint, traces: &Traces) -> Result<Self, Refusal> {
         let words = Words::of(query, endpoint)?;
         let (old, new) = (words.link("old", traces)?, words.link("new", traces)?);
-        let usual = match old.down.mean_rate() > FAST {
-            true if words.get("neighbours").is_some() => FAST_TIMES_OF_NEIGHBOURS,
-            true => FAST_TIMES,
-            false => USUAL_TIMES,
+        let (usual, drawn) = match old.down.mean_rate() > FAST {
+            true if words.get("neighbours").is_some() => (FAST_TIMES_OF_NEIGHBOURS, FAST_DRAWN),
+            true => (FAST_TIMES, FAST_DRAWN),
+            false => (USUAL_TIMES, USUAL_DRAWN),
         };
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
         let kind = words.choice::<SimulatedKind>("kind")?.with(disconnect);
@@ -422,7 +428,7 @@ impl Question {
         let links: Vec<[&str; 2]> =
             plan.request.pairs.iter().map(|(old, new)| [&*old.text, &*new.text]).collect();
         let name = format!("{links:?} {:?} {times:?} {all_points}", without_links(&plan.request));
-        Ok(Self { plan, times, all_points, within, name })
+        Ok(Self { plan, times, drawn, all_points, within, name })
     }
 }
 
@@ -475,6 +481,15 @@ mod tests {
         let (_, lte) = presets().into_iter().find(|(name, _)| *name == "lte").expect("a preset");
         let expected = [("car", format!("{lte},loss=0.5%")), ("home", "80mbit/5ms".to_string())];
         assert_eq!(links, expected.map(|(name, link)| (name.to_string(), link)));
+    }
+
+    #[test]
+    fn the_handoff_that_is_drawn_is_one_of_the_times() {
+        for query in ["old=wlan&new=lte", "old=wifi6&new=leo", "old=wifi6&new=leo&neighbours=2"] {
+            let question = Question::parse(query, Endpoint::Page, &Traces::none()).expect("a question");
+            let drawn = quantity::time(question.drawn).expect("a time");
+            assert!(question.plan.request.at.contains(&drawn), "{query}: {}", question.drawn);
+        }
     }
 
     #[test]

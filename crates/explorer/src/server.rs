@@ -15,9 +15,11 @@ use axum::{Router, middleware};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use segue_export::file_name;
+use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -32,8 +34,8 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// A server that listens and does not yet answer.
 pub struct Explorer {
     runtime: Runtime,
-    /// SIGINT and SIGTERM, which are heard from the beginning.
-    ends: [Signal; 2],
+    /// SIGINT, SIGTERM and SIGHUP, which are heard from the beginning.
+    ends: Vec<Signal>,
     listener: TcpListener,
     program: &'static str,
     traces: Traces,
@@ -48,7 +50,9 @@ impl Explorer {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let ends = {
             let _inside = runtime.enter();
-            [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]
+            let hangup = (!ignores_hangups()).then(SignalKind::hangup);
+            let kinds = [SignalKind::interrupt(), SignalKind::terminate()].into_iter().chain(hangup);
+            kinds.map(signal).collect::<io::Result<_>>()?
         };
         Ok(Self { runtime, ends, listener, program, traces })
     }
@@ -58,18 +62,19 @@ impl Explorer {
         self.listener.local_addr()
     }
 
-    /// Answers until SIGINT or SIGTERM.
+    /// Answers until SIGINT, SIGTERM or SIGHUP.
     pub fn serve(self) -> io::Result<()> {
-        let [mut interrupted, mut terminated] = self.ends;
+        let mut ends = self.ends;
         self.runtime.block_on(async {
             let house = Arc::new(House::new(self.program, LONGEST, self.traces));
             let (end, ended) = tokio::sync::oneshot::channel::<()>();
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let serving = tokio::spawn(connections::serve(listener, routes(house.clone()), ended));
-            tokio::select! {
-                _ = interrupted.recv() => {}
-                _ = terminated.recv() => {}
-            }
+            poll_fn(|context| match ends.iter_mut().any(|end| end.poll_recv(context).is_ready()) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            })
+            .await;
             house.workers.close();
             let _ = end.send(());
             // A client that keeps its connection open is not waited for.
@@ -77,6 +82,15 @@ impl Explorer {
             Ok(())
         })
     }
+}
+
+/// Whether this process was started to outlive its terminal, as nohup(1) does it. Bit 0 of the mask is signal 1, SIGHUP
+/// (proc_pid_status(5)).
+fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16)
+        .is_ok_and(|mask| mask & 1 << (SignalKind::hangup().as_raw_value() - 1) != 0)
 }
 
 /// Everything the explorer answers, for tests without a network; no answer is worked on for longer than `longest`.

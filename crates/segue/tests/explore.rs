@@ -4,6 +4,7 @@ use crate::explorer::{Server, run, segue};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 // -------------------------------------------------------------------------------------- from a shell
@@ -62,10 +63,26 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
     slow.join().expect("who reads slowly stays");
 }
 
+/// An explorer with this option of env(1), whatever these tests themselves do about hangups.
+fn with_hangups(option: &str) -> Server {
+    Server::start_by(Command::new("env").args([option, env!("CARGO_BIN_EXE_segue")]), &[])
+}
+
+/// As nohup(1) starts it.
+#[test]
+fn it_outlives_its_terminal_if_it_is_told_to() {
+    let mut server = with_hangups("--ignore-signal=HUP");
+    server.signal("HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(server.get("/").0, 200);
+    server.signal("TERM");
+    assert_eq!(server.ends(), Some(0));
+}
+
 #[test]
 fn signals_end_it_cleanly_even_with_a_client_that_waits() {
-    for name in ["INT", "TERM"] {
-        let mut server = Server::start();
+    for name in ["INT", "TERM", "HUP"] {
+        let mut server = with_hangups("--default-signal=HUP");
         assert_eq!(server.get("/").0, 200);
         let _waits = server.send("/api/compare?old=100mbit/200ms&new=100mbit/200ms&flows=8&schemes=sack,etcp,etcp-a5,etcp-v0,etcp-v1");
         let _silent = TcpStream::connect(server.host()).expect("a connection");

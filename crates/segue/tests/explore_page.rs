@@ -320,6 +320,49 @@ fn measured_links_and_the_panel_of_words_are_used() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
+/// The panel shows what a preset has, and a fast old link has a handoff that is drawn among its own times.
+#[test]
+#[ignore = "needs chromium"]
+fn a_preset_shows_what_it_has_and_one_of_its_handoffs() {
+    let mut browser = Browser::start();
+    let server = Server::start();
+    browser.ask(&server.address, "/?old=wifi6&new=leo&schemes=sack", 1280, false);
+    settle(&mut browser);
+    let panel = |browser: &mut Browser, side: &str| {
+        browser.evaluate(&format!(
+            "[...['up', 'loss', 'jitter'].map(name => document.getElementById(`{side}-${{name}}`).placeholder), \
+             document.getElementById('{side}-queue').selectedOptions[0].textContent]"
+        ))
+    };
+    let fq_codel = "fq_codel (the preset's)";
+    assert_eq!(panel(&mut browser, "old"), serde_json::json!(["the same", "0", "2 (pareto)", fq_codel]));
+    let leo = serde_json::json!(["15", "0.5 in bursts", "4", "droptail (the preset's)"]);
+    assert_eq!(panel(&mut browser, "new"), leo);
+    let drawn = "[document.getElementById('at').value, document.getElementById('handoff-said').textContent, \
+                 new URLSearchParams(location.search).get('at')]";
+    let at = |time: &str, own: Option<&str>| {
+        serde_json::json!([time, format!("The handoff at {time} s is shown."), own])
+    };
+    assert_eq!(browser.evaluate(drawn), at("2.05", None));
+    let captured = "document.querySelector('#captures a').getAttribute('href').includes('at=2.05s')";
+    assert_eq!(browser.evaluate(captured), true);
+    // The preset loses; the user lets it lose nothing.
+    change(&mut browser, "new-loss", "0");
+    let query = browser.evaluate(QUERY).to_string();
+    assert!(query.contains("new=leo,loss=0%&"), "{query}");
+    // It moves with the links until the user chooses it.
+    change(&mut browser, "old-preset", "wlan");
+    assert_eq!(browser.evaluate(drawn), at("8.2", None));
+    change(&mut browser, "at", "3");
+    change(&mut browser, "old-preset", "wifi6");
+    assert_eq!(browser.evaluate(drawn), at("3", Some("3s")));
+    // Own numbers have what they had.
+    change(&mut browser, "old-rate", "20");
+    let [up, loss, jitter] = ["the same", "0", "0"];
+    assert_eq!(panel(&mut browser, "old"), serde_json::json!([up, loss, jitter, "FQ-CoDel"]));
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
 /// Pictures that are not drawn, have no title, or hang out of the page.
 const BAD_PICTURES: &str = "[...document.querySelectorAll('svg')].filter(svg => {
     const box = svg.getBoundingClientRect();

@@ -14,12 +14,12 @@ pub use features::{Aggregation, Features, Grant, LinkSeed, Loss, QueueWord, Toke
 pub use opportunities::opportunities_ms;
 pub use presets::{LinkNames, NamingError, PRESETS, Preset, TODAY, variants};
 pub use queue_rule::QueueRule;
+pub use segue_netsim::delay::JitterShape;
 pub use words::WORDS;
 
 use features::Direction;
 use measured::trace_link;
 use segue_handoff::{Clock, Link};
-use segue_netsim::delay::JitterShape;
 use segue_netsim::queue::usual_limit;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, SECOND, Service};
 use segue_words::{did_you_mean, quantity};

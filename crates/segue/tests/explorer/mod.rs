@@ -31,7 +31,12 @@ impl Server {
     }
 
     pub fn start_with(more: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_segue"))
+        Self::start_by(&mut Command::new(env!("CARGO_BIN_EXE_segue")), more)
+    }
+
+    /// The same by a program that becomes it, such as env(1) with its path.
+    pub fn start_by(program: &mut Command, more: &[&str]) -> Self {
+        let mut process = program
             .args(["explore", "--port", "0"])
             .args(more)
             .stdout(Stdio::piped())

@@ -383,4 +383,20 @@ mod tests {
         let bars: Vec<_> = comparison.groups[0].rows.iter().map(bar_of_row).collect();
         assert_eq!(link_time_csv(&bars).lines().count(), 3);
     }
+
+    #[test]
+    fn a_handoff_of_too_many_packets_is_not_drawn() {
+        let link = |text: &str| segue_world::AccessLink::parse(text).expect("a link");
+        let mut request = plan(&[]).request;
+        request.pairs = vec![(link("200mbit/9ms"), link("1gbit/9ms"))];
+        (request.packets, request.at) = (400_000, vec![5 * segue_world::SECOND]);
+        request.schemes = vec!["sack".into()];
+        let plan = request.plan().expect("a plan");
+        let comparison = Comparison::run(&plan, true, &|_| {});
+        let origin = Origin { command: "segue compare these".into(), version: "0" };
+        let page = comparison_page(&plan, &comparison, &Presentation::default(), &origin);
+        let left_out = "median (T = 5 s) has too many packets for this page; segue trace tells it.";
+        assert_eq!(page.matches(left_out).count(), 1);
+        assert!(!page.contains("Time-sequence graph"), "it is not drawn");
+    }
 }

@@ -7,9 +7,9 @@ use maud::{Markup, html};
 use rayon::prelude::*;
 use segue_export::Handoffs;
 use segue_study::bench_words::{EVERY, HANDOFFS};
-use segue_study::explain::{Chosen, Moment, explain_around, reference, typical};
+use segue_study::explain::{Chosen, Moment, SchemeTrace, explain_at_most, reference, typical};
 use segue_study::measure::seconds;
-use segue_study::{Comparison, Plan, Request};
+use segue_study::{Comparison, GroupResult, Plan, Request};
 use segue_world::Experiment;
 use std::path::Path;
 
@@ -18,6 +18,13 @@ const GROUPS_WITH_CHOICE: usize = 4;
 
 /// Handoffs that are drawn at all: many more than fit into a page, and few enough for the memory.
 const MOST_DRAWN: usize = 60;
+
+/// Most events of a handoff that is drawn, with all schemes: as in the explorer, ten for each of 150,000 packets. Never
+/// are more in memory.
+const MOST_EVENTS: usize = 1_500_000;
+
+/// Handoffs that are drawn at the same time, if each has its part of the events at most.
+const TOGETHER: usize = 4;
 
 /// The place of a block's handoff.
 pub fn place(index: usize) -> String {
@@ -32,6 +39,8 @@ pub struct Shown {
     pub handoffs: Vec<(Chosen, Drawn, Option<String>)>,
     /// Those for which there was no room.
     left_out: Vec<Chosen>,
+    /// Those with too many packets.
+    too_many: Vec<Chosen>,
 }
 
 /// The shown single handoffs, and which charts, with their narrow form or without. Room goes to wide charts and the
@@ -56,16 +65,18 @@ pub fn handoffs(
         })
         .take(MOST_DRAWN)
         .collect();
-    let (mut drawn, commands): (Vec<Drawn>, Vec<Option<String>>) = choices
-        .par_iter()
-        .enumerate()
-        .map(|(number, (_, chosen))| {
-            let traces = explain_around(plan, chosen.moment);
-            let experiment = traces.first().map(|told| &told.trace.experiment);
-            let command = experiment.and_then(|experiment| trace_command(plan, chosen.moment, experiment));
-            (Drawn::new(&traces, &format!("handoff-{number}")), command)
-        })
-        .unzip();
+    let mut shown: Vec<Shown> = comparison.groups.iter().map(Shown::nothing_of).collect();
+    let (mut kept, mut drawn, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    for ((group, chosen), told) in choices.iter().zip(draw(plan, &choices)) {
+        let Some((picture, command)) = told else {
+            shown[*group].too_many.push(chosen.clone());
+            continue;
+        };
+        kept.push((*group, chosen.clone()));
+        drawn.push(picture);
+        commands.push(command);
+    }
+    let choices = kept;
     budget.must_take(commands.iter().flatten().map(|command| command.len() + 100).sum());
     let mut fits = vec![false; drawn.len()];
     let (mut medians, mut others) = (Vec::new(), Vec::new());
@@ -87,11 +98,6 @@ pub fn handoffs(
     let mut others: Vec<&mut Drawn> = others.into_iter().map(|(drawn, _)| drawn).collect();
     furnish_narrow(&mut others, budget);
 
-    let mut shown: Vec<Shown> = comparison
-        .groups
-        .iter()
-        .map(|group| Shown { headline: headline_of(group), handoffs: Vec::new(), left_out: Vec::new() })
-        .collect();
     for ((((group, chosen), drawn), command), fits) in choices.into_iter().zip(drawn).zip(commands).zip(fits)
     {
         let shown = &mut shown[group];
@@ -100,10 +106,59 @@ pub fn handoffs(
     (shown, narrow)
 }
 
+/// The handoffs with the commands that tell them; `None` for one with too many packets.
+fn draw(plan: &Plan, choices: &[(usize, Chosen)]) -> Vec<Option<(Drawn, Option<String>)>> {
+    let draw = |number: usize, most: usize| {
+        let moment = choices[number].1.moment;
+        let traces = explain_within(plan, moment, most)?;
+        let experiment = traces.first().map(|told| &told.trace.experiment);
+        let command = experiment.and_then(|experiment| trace_command(plan, moment, experiment));
+        Some((Drawn::new(&traces, &format!("handoff-{number}")), command))
+    };
+    let mut drawn = Vec::with_capacity(choices.len());
+    for first in (0..choices.len()).step_by(TOGETHER) {
+        let numbers = (first..choices.len().min(first + TOGETHER)).into_par_iter();
+        drawn.par_extend(numbers.map(|number| draw(number, MOST_EVENTS / TOGETHER)));
+    }
+    // Large ones one after the other.
+    for (number, drawn) in drawn.iter_mut().enumerate() {
+        *drawn = drawn.take().or_else(|| draw(number, MOST_EVENTS));
+    }
+    drawn
+}
+
+/// Traces of one handoff with every scheme, in the plan's order, from a second before it on; `None` if all have more
+/// than `most` events. Never are more than so many kept.
+fn explain_within(plan: &Plan, moment: Moment, most: usize) -> Option<Vec<SchemeTrace>> {
+    let (since, part) = (moment.told_since(), most / plan.schemes.len().max(1));
+    let mut traces = explain_at_most(plan, moment, since, part, &|_| {});
+    let whole = traces.iter().filter(|told| told.trace.whole);
+    let kept: usize = whole.map(|told| told.trace.events.len()).sum();
+    let mut left = most.checked_sub(kept)?;
+    let large = traces.iter().filter(|told| !told.trace.whole).count();
+    if large * (part + 1) > left {
+        return None;
+    }
+    // A scheme may have more than its part where others have less.
+    for (told, scheme) in traces.iter_mut().zip(&plan.schemes).filter(|(told, _)| !told.trace.whole) {
+        let alone = Plan { schemes: vec![scheme.clone()], ..plan.clone() };
+        *told =
+            explain_at_most(&alone, moment, since, left, &|_| {}).pop().filter(|told| told.trace.whole)?;
+        left = left.checked_sub(told.trace.events.len())?;
+    }
+    Some(traces)
+}
+
 impl Shown {
-    /// Whether it was drawn, room or not; of many blocks only the first are.
+    /// A group without any.
+    fn nothing_of(group: &GroupResult) -> Self {
+        let headline = headline_of(group);
+        Self { headline, handoffs: Vec::new(), left_out: Vec::new(), too_many: Vec::new() }
+    }
+
+    /// Whether it was to be drawn, room or not; of many blocks only the first are.
     pub fn has_been_drawn(&self) -> bool {
-        !self.handoffs.is_empty() || !self.left_out.is_empty()
+        !self.handoffs.is_empty() || !self.left_out.is_empty() || !self.too_many.is_empty()
     }
 
     pub fn markup(&self, plan: &Plan, index: usize) -> Markup {
@@ -146,6 +201,16 @@ impl Shown {
                     }
                 }
             }
+            @if let Some(chosen) = self.too_many.first() {
+                p.lead {
+                    @if self.handoffs.is_empty() && self.left_out.is_empty() {
+                        "Handoff by the transfer time of " (reference) ": " (name(chosen))
+                        " has too many packets for this page; segue trace tells it."
+                    } @else {
+                        "Other handoffs have too many packets for this page; segue trace tells any."
+                    }
+                }
+            }
             @if let Some(handoff) = self.handoffs.first() {
                 div id=(shows) { (told(handoff)) }
             }
@@ -179,6 +244,7 @@ fn trace_command(plan: &Plan, moment: Moment, experiment: &Experiment) -> Option
 mod tests {
     use super::*;
     use crate::tests::plan;
+    use segue_study::explain::explain_around;
     use segue_world::SECOND;
 
     /// The first of several handoffs of a run is told.
@@ -192,6 +258,23 @@ mod tests {
             let expected = "segue trace 6400kbit/9ms 400kbit/150ms --kind mbb --flows 1 --schemes sack,etcp-v1 --at 5s \
                             --packets 20 --definition after-highest --notice instant --seed 7";
             assert_eq!(command.as_deref(), Some(expected));
+        }
+    }
+
+    /// All schemes share the room, whichever of them has more events.
+    #[test]
+    fn events_are_kept_up_to_a_number_of_all_schemes() {
+        let moment = Moment { group: 0, seed: 7, at: 5 * SECOND };
+        let mut plan = plan(&[]);
+        for _ in 0..2 {
+            let all = explain_around(&plan, moment);
+            let events: Vec<usize> = all.iter().map(|told| told.trace.events.len()).collect();
+            assert_ne!(events[0], events[1], "one has more than its part");
+            let most = events.iter().sum();
+            let kept = explain_within(&plan, moment, most).expect("all are kept");
+            assert_eq!(format!("{kept:?}"), format!("{all:?}"));
+            assert!(explain_within(&plan, moment, most - 1).is_none());
+            plan.schemes.reverse();
         }
     }
 }

@@ -107,6 +107,7 @@ mod tests {
             assert_ne!(drawn(weather, 5_000), drawn(other, 5_000));
         }
     }
+
     /// Later questions, also for times before, get what the weather has. A slot is drawn once while it is asked for.
     #[test]
     fn what_is_kept_is_what_would_be_drawn() {

@@ -258,7 +258,7 @@ impl<A: Advisor> LinuxSender<A> {
         if self.established && self.sk.snd_nxt == self.written.end {
             self.sk.rate_check_app_limited();
         }
-        self.written.end = packets.saturating_add(1); // the SYN is packet 0
+        self.written.add_message(packets.saturating_add(1)); // the SYN is packet 0
         self.opening = true;
     }
 

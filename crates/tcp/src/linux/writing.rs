@@ -75,6 +75,9 @@ pub(super) struct Written {
     pub end: u32,
     /// One beyond the last that the send buffer has held.
     pub buffered: u32,
+    /// First packet of the message that is being written, and of those after it.
+    message: u32,
+    later: VecDeque<u32>,
     /// The program that writes.
     writer: Writer,
     /// Send buffer, bytes (`sk_sndbuf`).
@@ -89,7 +92,25 @@ impl Written {
     pub(super) fn new(writer: Writer) -> Self {
         let pushes = VecDeque::with_capacity(4);
         let room = writer.buffer().into();
-        Self { end: 0, buffered: 1, writer, room, pushes, pieces: Pieces::default() }
+        let later = VecDeque::new();
+        Self { end: 0, buffered: 1, message: 1, later, writer, room, pushes, pieces: Pieces::default() }
+    }
+
+    /// The application has another message, which ends before packet `end`.
+    pub(super) fn add_message(&mut self, end: u32) {
+        if self.end > self.message {
+            self.later.push_back(self.end);
+        }
+        self.end = end;
+    }
+
+    /// The message of packet `next`, the first that is not buffered, and one beyond its last packet.
+    fn message_of(&mut self, next: u32) -> (u32, u32) {
+        while let Some(message) = self.later.front().copied().filter(|first| *first <= next) {
+            self.message = message;
+            self.later.pop_front();
+        }
+        (self.message, self.later.front().copied().unwrap_or(self.end))
     }
 
     /// Segments until one ends with a write: both have only powers of two in common.
@@ -151,12 +172,19 @@ impl<A: Advisor> LinuxSender<A> {
         let room = (buffer + freed).div_ceil(u64::from(TRUESIZE)) as u32;
         let filled = self.sk.snd_una.saturating_add(room).min(self.written.end);
         let period = self.written.writes_and_segments();
-        let mut aligned = written.next_multiple_of(period);
-        while aligned < filled - 1 {
-            self.written.pushes.push_back(aligned);
-            aligned += period;
+        let mut next = written;
+        while next < filled {
+            let (message, end) = self.written.message_of(next);
+            let end = end.min(filled);
+            // Packet `message + period - 1` ends a write.
+            let mut aligned = message - 1 + (next - message + 1).next_multiple_of(period);
+            while aligned < end - 1 {
+                self.written.pushes.push_back(aligned);
+                aligned += period;
+            }
+            self.written.pushes.push_back(end - 1);
+            next = end;
         }
-        self.written.pushes.push_back(filled - 1);
         self.written.buffered = filled;
     }
 
@@ -176,19 +204,23 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         let writer = self.written.writer;
+        let (mut message, mut message_end) = self.written.message_of(filled);
         let (write, period) = (u64::from(writer.write()), self.written.writes_and_segments());
         // `tcp_xmit_size_goal`: half of the widest window at most. That of the SYN/ACK is not scaled.
         let widest = u64::from(self.max_window) * u64::from(MSS);
         let is_scaled = self.written.buffered > 1 || writer.accepts();
         let widest = if is_scaled { widest } else { widest.min(UNSCALED) };
         let goal = (u64::from(self.sk.gso_max_size).min(widest / 2) / u64::from(MSS)).max(1) as u32;
-        let pieces = &mut self.written.pieces.0;
         let mut end = filled;
         let mut first = self.sk.snd_nxt; // of the last piece
-        if let [.., last_but_one, _] = *pieces.make_contiguous() {
+        if let [.., last_but_one, _] = *self.written.pieces.0.make_contiguous() {
             first = last_but_one.end;
         }
         while end < self.written.end {
+            if end == message_end {
+                (message, message_end) = self.written.message_of(end);
+            }
+            let pieces = &mut self.written.pieces.0;
             let room = goal.saturating_sub(end - first);
             if room == 0 || pieces.is_empty() {
                 if held >= buffer {
@@ -198,17 +230,17 @@ impl<A: Advisor> LinuxSender<A> {
                 first = end;
                 pieces.push_back(Piece { end, push: false });
             }
-            let more = goal.saturating_sub(end - first).min(self.written.end - end);
+            let more = goal.saturating_sub(end - first).min(message_end - end);
             end += more;
             held += payload(more);
             if let Some(last) = pieces.back_mut() {
                 last.end = end;
-                let begins = payload(end - more - 1).next_multiple_of(write) < payload(end - 1);
+                let begins = payload(end - more - message).next_multiple_of(write) < payload(end - message);
                 last.push &= !begins && !writer.begins_anew();
-                last.push |= (end - 1).is_multiple_of(period);
+                last.push |= end == message_end || (end - message).is_multiple_of(period);
             }
         }
-        pieces.iter_mut().last().into_iter().for_each(|last| last.push = true);
+        self.written.pieces.0.iter_mut().last().into_iter().for_each(|last| last.push = true);
         self.written.buffered = end;
     }
 }
@@ -336,6 +368,38 @@ mod tests {
         let expected: Vec<_> = (1..=16).map(|piece| (11 + 45 * piece, piece == 16)).collect();
         assert_eq!(first, expected);
         assert_eq!(730 * u64::from(MSS), 8 * 131_072 + 8_464);
+    }
+
+    /// A write that goes on in an unsent piece takes its PSH (`tcp_sendmsg_locked`), and ends with one. A message of 170 packets
+    /// leaves room for ten in its last piece. They are of the next message, which ends later. A message that ends with a
+    /// piece keeps its PSH.
+    #[test]
+    fn a_message_goes_on_in_the_piece_before_it() {
+        let held = |messages: &[u32]| {
+            let settings = LinuxSettings { bursts: true, ..LINUX_6_12.kernel.expect("a kernel") };
+            let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+            let mut receiver = LinuxReceiver::new(&LINUX_6_12, settings);
+            sender.open(1);
+            for now in [0, RTT] {
+                while let Some(sent) = sender.poll_transmit(now) {
+                    receiver.on_segment(now + RTT / 2, &sent.segment);
+                }
+                while let Some((ack, _)) = receiver.poll_transmit() {
+                    sender.on_segment(now + RTT, &ack);
+                }
+            }
+            let mut written = 1;
+            for packets in messages {
+                written += packets;
+                sender.open(written);
+                while sender.poll_transmit(2 * RTT).is_some() {}
+            }
+            ends(&sender.written.pieces)
+        };
+        let whole = [(47, false), (92, false), (137, false)];
+        assert_eq!(held(&[170]), [&whole[..], &[(172, true)]].concat());
+        assert_eq!(held(&[170, 100]), [&whole[..], &[(182, false), (227, false), (272, true)]].concat());
+        assert_eq!(held(&[15, 40, 60]), [(57, true), (102, false), (117, true)]);
     }
 
     /// The buffer of 730 packets holds back what cwnd would let go. It follows cwnd, with two times 2,304 bytes for

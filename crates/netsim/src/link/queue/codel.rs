@@ -85,6 +85,20 @@ impl Control {
         (Some(head), now >= first_above)
     }
 
+    /// `dodequeue` where it drops nothing, mostly: whether the head is sent at `now`, while `bytes` wait, its own included.
+    #[inline(always)] // on the path of every packet
+    pub(super) fn keeps(&mut self, config: &CodelConfig, head: &Waiting, bytes: u64, now: Nanos) -> bool {
+        if self.dropping {
+            return false;
+        }
+        let backlog = bytes - u64::from(head.bytes);
+        if now - head.arrival < config.target || backlog <= u64::from(config.mtu) {
+            self.first_above_time = None;
+            return true;
+        }
+        now < *self.first_above_time.get_or_insert(now.saturating_add(config.interval))
+    }
+
     /// The packet to be sent at `now`; those that are dropped go onto `dropped`.
     #[inline(always)] // on the path of every packet
     pub(super) fn dequeue(
@@ -95,27 +109,17 @@ impl Control {
         dropped: &mut Vec<PacketId>,
     ) -> Option<Waiting> {
         // Mostly nothing is to be decided. This looks at the head where it lies.
-        if !self.dropping
-            && let Some(&Waiting { arrival, bytes, .. }) = queue.fifo.first()
+        if let Some(head) = queue.fifo.first()
+            && self.keeps(config, head, queue.fifo.bytes() + queue.beside, now)
         {
-            let backlog = queue.fifo.bytes() - u64::from(bytes) + queue.beside;
-            let stays = match now - arrival < config.target || backlog <= u64::from(config.mtu) {
-                true => {
-                    self.first_above_time = None;
-                    true
-                }
-                false => now < *self.first_above_time.get_or_insert(now.saturating_add(config.interval)),
-            };
-            if stays {
-                return queue.fifo.pop();
-            }
+            return queue.fifo.pop();
         }
         self.decide(config, queue, now, dropped)
     }
 
     /// The same, with all that RFC 8289 has.
     #[inline(never)]
-    fn decide(
+    pub(super) fn decide(
         &mut self,
         config: &CodelConfig,
         mut queue: Controlled<'_>,

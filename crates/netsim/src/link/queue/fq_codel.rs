@@ -6,7 +6,6 @@
 use super::codel::{CodelConfig, Control, Controlled};
 use super::{Discipline, Fifo, Waiting};
 use crate::{Nanos, PacketId};
-use std::collections::VecDeque;
 
 /// Constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +43,39 @@ struct Flow {
     /// Bytes that it may still send; negative if its last packet was larger.
     deficit: i64,
     list: List,
+    /// The one behind it there, or [`NOBODY`].
+    next: u32,
+}
+
+/// No flow.
+const NOBODY: u32 = u32::MAX;
+
+/// Flows whose queues are served in turn, linked as in Linux (`list_head`): looking at the first is one read.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    first: u32,
+    last: u32,
+}
+
+impl Turns {
+    const NONE: Self = Self { first: NOBODY, last: NOBODY };
+
+    fn push(&mut self, flows: &mut [Flow], number: u32) {
+        flows[number as usize].next = NOBODY;
+        match self.first {
+            NOBODY => self.first = number,
+            _ => flows[self.last as usize].next = number,
+        }
+        self.last = number;
+    }
+
+    fn pop(&mut self, flows: &[Flow]) -> Option<u32> {
+        let first = self.first;
+        (first != NOBODY).then(|| {
+            self.first = flows[first as usize].next;
+            first
+        })
+    }
 }
 
 /// The queues.
@@ -52,8 +84,8 @@ pub struct FqCodel {
     config: FqCodelConfig,
     /// By number of the flow.
     flows: Vec<Flow>,
-    new: VecDeque<u16>,
-    old: VecDeque<u16>,
+    new: Turns,
+    old: Turns,
     packets: usize,
     bytes: u64,
 }
@@ -61,8 +93,7 @@ pub struct FqCodel {
 impl FqCodel {
     /// Empty queues.
     pub fn new(config: FqCodelConfig) -> Self {
-        let (new, old) = (VecDeque::new(), VecDeque::new());
-        Self { config, flows: Vec::new(), new, old, packets: 0, bytes: 0 }
+        Self { config, flows: Vec::new(), new: Turns::NONE, old: Turns::NONE, packets: 0, bytes: 0 }
     }
 
     /// RFC 8290, section 4.1.3 (`fq_codel_drop`): half of the queue with the most bytes, from its head, but no more
@@ -105,26 +136,40 @@ impl FqCodel {
     #[cold]
     #[inline(never)]
     fn begin(&mut self, number: u16) {
-        for other in self.new.drain(..).chain(self.old.drain(..)) {
-            let flow = &mut self.flows[usize::from(other)];
+        let index = usize::from(number);
+        if self.flows.len() <= index {
+            self.grow(index);
+        }
+        while let Some(other) = self.new.pop(&self.flows).or_else(|| self.old.pop(&self.flows)) {
+            let flow = &mut self.flows[other as usize];
             flow.control.rest();
             flow.list = List::None;
         }
-        if self.flows.len() <= usize::from(number) {
-            self.grow(usize::from(number));
-        }
-        self.new.push_back(number);
+        self.new.push(&mut self.flows, number.into());
     }
 
     /// The turn of the first queue of a list is over.
     #[inline(never)]
-    fn pass_on(&mut self, number: u16, is_new: bool, to: List) {
+    fn pass_on(&mut self, is_new: bool, to: List) {
         let list = if is_new { &mut self.new } else { &mut self.old };
-        list.pop_front();
-        self.flows[usize::from(number)].list = to;
-        if to == List::Old {
-            self.old.push_back(number);
+        if let Some(number) = list.pop(&self.flows) {
+            self.flows[number as usize].list = to;
+            if to == List::Old {
+                self.old.push(&mut self.flows, number);
+            }
         }
+    }
+
+    /// The packet of flow `index` to be sent at `now`, where its CoDel may drop.
+    #[inline(never)]
+    fn decide(&mut self, index: usize, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
+        let flow = &mut self.flows[index];
+        let (packets, bytes) = (flow.fifo.len(), flow.fifo.bytes());
+        let queue = Controlled { fifo: &mut flow.fifo, beside: self.bytes - bytes };
+        let head = flow.control.decide(&self.config.codel, queue, now, dropped);
+        self.packets -= packets - flow.fifo.len();
+        self.bytes -= bytes - flow.fifo.bytes();
+        head
     }
 }
 
@@ -142,7 +187,7 @@ impl Discipline for FqCodel {
         if flow.list == List::None {
             flow.list = List::New;
             flow.deficit = i64::from(self.config.quantum);
-            self.new.push_back(packet.flow);
+            self.new.push(&mut self.flows, packet.flow.into());
         }
         if self.packets > self.config.codel.limit as usize {
             self.drop_from_the_fattest(dropped);
@@ -153,33 +198,39 @@ impl Discipline for FqCodel {
     #[inline(always)] // on the path of every packet
     fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
         loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &self.new } else { &self.old };
-            let number = *list.front()?;
-            let is_alone = !is_new && list.len() == 1;
-            let flow = &mut self.flows[usize::from(number)];
+            let is_new = self.new.first != NOBODY;
+            let number = if is_new { self.new.first } else { self.old.first };
+            if number == NOBODY {
+                return None;
+            }
+            let index = number as usize;
+            let flow = &mut self.flows[index];
             if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.config.quantum);
+                let is_alone = !is_new && flow.next == NOBODY;
                 if !is_alone {
-                    self.pass_on(number, is_new, List::Old);
+                    self.pass_on(is_new, List::Old);
                     continue;
                 }
                 if flow.deficit <= 0 {
                     continue; // its own turn again
                 }
             }
-            let (packets, bytes) = (flow.fifo.len(), flow.fifo.bytes());
-            let queue = Controlled { fifo: &mut flow.fifo, beside: self.bytes - bytes };
-            let head = flow.control.dequeue(&self.config.codel, queue, now, dropped);
-            self.packets -= packets - flow.fifo.len();
-            self.bytes -= bytes - flow.fifo.bytes();
-            if let Some(head) = head {
+            if let Some(head) = flow.fifo.first()
+                && flow.control.keeps(&self.config.codel, head, self.bytes, now)
+            {
+                self.packets -= 1;
+                self.bytes -= u64::from(head.bytes);
                 flow.deficit -= i64::from(head.bytes);
+                return flow.fifo.pop();
+            }
+            if let Some(head) = self.decide(index, now, dropped) {
+                self.flows[index].deficit -= i64::from(head.bytes);
                 return Some(head);
             }
             // An empty new queue goes through the old ones, so that a sparse flow cannot always be new.
-            let to = if is_new && !self.old.is_empty() { List::Old } else { List::None };
-            self.pass_on(number, is_new, to);
+            let to = if is_new && self.old.first != NOBODY { List::Old } else { List::None };
+            self.pass_on(is_new, to);
         }
     }
 
@@ -195,10 +246,13 @@ impl Discipline for FqCodel {
             dropped.push(packet.packet);
             return None;
         }
-        if self.new.len() + self.old.len() != 1 || self.new.front() != Some(&packet.flow) {
+        let (number, index) = (u32::from(packet.flow), usize::from(packet.flow));
+        let is_only =
+            self.new.first == number && self.old.first == NOBODY && self.flows[index].next == NOBODY;
+        if !is_only {
             self.begin(packet.flow);
         }
-        let flow = &mut self.flows[usize::from(packet.flow)];
+        let flow = &mut self.flows[index];
         flow.control.rest();
         flow.list = List::New;
         flow.deficit = i64::from(self.config.quantum) - i64::from(packet.bytes);

@@ -197,9 +197,24 @@ pub fn median_pace(laps: &[Lap]) -> f64 {
     crate::measure::quartiles(laps.iter().map(Lap::pace).collect()).median
 }
 
+/// How many times as fast each lap is as the one that ran beside it: the median. A machine that is slow for a while slows
+/// both.
+pub fn median_ratio(laps: &[Lap], beside: &[Lap]) -> f64 {
+    let ratios = laps.iter().zip(beside).map(|(lap, other)| lap.pace() / other.pace());
+    crate::measure::quartiles(ratios.collect()).median
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A machine that is slow for one lap, both sides of it, changes nothing.
+    #[test]
+    fn a_ratio_is_that_of_laps_beside_each_other() {
+        let laps = |walls: [f64; 3]| walls.map(|wall| Lap { delivered: 600, wall });
+        assert_eq!(median_ratio(&laps([1.0, 9.0, 3.0]), &laps([2.0, 18.0, 6.0])), 2.0);
+        assert_eq!(median_ratio(&laps([1.0, 2.0, 3.0]), &laps([3.0, 2.0, 6.0])), 2.0);
+    }
 
     #[test]
     fn reads_what_the_script_prints() {

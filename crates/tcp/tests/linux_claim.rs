@@ -2,7 +2,7 @@
 
 use crate::ack::ack_of;
 use segue_tcp::advice::{KernelAdvice, Pace};
-use segue_tcp::linux::LinuxSender;
+use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::LINUX_6_12;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
@@ -32,7 +32,7 @@ impl Advisor for Claims {
 /// No faster than a bound (`SO_MAX_PACING_RATE`), although cwnd / SRTT is more; afterwards nothing is paced.
 #[test]
 fn a_bound_of_the_pace_paces_and_ends() {
-    let (mut sender, mut echo) = grown();
+    let (mut sender, mut echo) = grown(false);
     let now = 4 * RTT;
     sender.enact(now, &with_pace(Pace::AtMost(PACE)));
     sender.on_segment(now, &ack_of(sender.snd_max(), 10_000, Some(echo)));
@@ -47,9 +47,9 @@ fn a_bound_of_the_pace_paces_and_ends() {
 }
 
 /// A sender after four round trips, and the last time stamp that it sent.
-fn grown() -> (LinuxSender<Claims>, u32) {
-    let mut sender =
-        LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel's settings"), Claims::default());
+fn grown(bursts: bool) -> (LinuxSender<Claims>, u32) {
+    let settings = LinuxSettings { bursts, ..LINUX_6_12.kernel.expect("a kernel's settings") };
+    let mut sender = LinuxSender::new(&LINUX_6_12, settings, Claims::default());
     sender.open(100_000);
     let mut echo = 0;
     for round in 0..4 {
@@ -84,17 +84,32 @@ fn leave(sender: &mut LinuxSender<Claims>, now: Nanos, until: Nanos) -> Vec<Nano
 /// long over. Afterwards no packet is.
 #[test]
 fn a_claim_sets_window_and_pace_and_ends() {
-    let (mut sender, echo) = grown();
-    let now = 4 * RTT;
-    sender.enact(now, &with_pace(Pace::Begins));
-    *sender.advisor() = Claims(Some(15));
-    sender.on_segment(now, &ack_of(sender.snd_max(), 10_000, Some(echo)));
-    let paced: Vec<Nanos> = std::iter::once(0).chain((0..14).map(|packet| 5 + 10 * packet)).collect();
-    assert_eq!(leave(&mut sender, now, now + 190 * MS), paced);
+    let (mut sender, echo) = grown(false);
+    assert_eq!(claimed(&mut sender, echo), one_by_one());
     *sender.advisor() = Claims::default();
-    let later = now + 190 * MS;
+    let later = 4 * RTT + 190 * MS;
     sender.enact(later, &with_pace(Pace::Ends));
     sender.on_segment(later, &ack_of(sender.snd_max(), 10_000, Some(echo)));
     let unpaced = leave(&mut sender, later, later + MS);
     assert!(unpaced.len() >= 15 && unpaced.iter().all(|&at| at == 0), "{unpaced:?}");
+}
+
+/// Programs answer `min_tso_segs` with 1 as long as a claim lasts, although the device takes several packets as one.
+#[test]
+fn packets_of_a_claim_leave_one_by_one() {
+    let (mut sender, echo) = grown(true);
+    assert_eq!(claimed(&mut sender, echo), one_by_one());
+}
+
+/// Times, ms, at which the packets of a claim of 15 leave.
+fn claimed(sender: &mut LinuxSender<Claims>, echo: u32) -> Vec<Nanos> {
+    let now = 4 * RTT;
+    sender.enact(now, &with_pace(Pace::Begins));
+    *sender.advisor() = Claims(Some(15));
+    sender.on_segment(now, &ack_of(sender.snd_max(), 10_000, Some(echo)));
+    leave(sender, now, now + 190 * MS)
+}
+
+fn one_by_one() -> Vec<Nanos> {
+    std::iter::once(0).chain((0..14).map(|packet| 5 + 10 * packet)).collect()
 }

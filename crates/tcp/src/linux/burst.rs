@@ -32,7 +32,8 @@ pub(super) enum Burst {
 }
 
 impl<A: Advisor> LinuxSender<A> {
-    /// Most packets of a burst (`tcp_tso_segs`).
+    /// Most packets of a burst (`tcp_tso_segs`). As long as a claim of programs lasts, each may leave by itself
+    /// (`segue_before_sending` of bpf/sender/claim.h).
     pub(super) fn burst_limit(&self) -> u32 {
         if !self.bursts {
             return 1;
@@ -42,7 +43,8 @@ impl<A: Advisor> LinuxSender<A> {
         let halvings = sk.min_rtt_us() >> TSO_RTT_LOG;
         let near = if halvings < u32::BITS { longest >> halvings } else { 0 };
         let bytes = (sk.pacing_rate >> sk.pacing_shift).saturating_add(near).min(longest);
-        let least = self.control.min_tso_segs(sk).unwrap_or(MIN_TSO_SEGS);
+        let of_control = || self.control.min_tso_segs(sk).unwrap_or(MIN_TSO_SEGS);
+        let least = if self.advisor.claims() { 1 } else { of_control() };
         ((bytes / u64::from(sk.mss_cache)) as u32).max(least)
     }
 

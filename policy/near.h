@@ -229,23 +229,36 @@ static inline u32 segue_near_competing_traffic(const struct segue_near *near, u6
 	return least_rtt_ns > near->rtt_ns + 2 * near->slot_ns + quarter;
 }
 
-/* 8.5: the longest round trip that the queue of these flows explains; the slots are one flow's.
- * They do not know each other's phases, so that each may have a packet waiting, and all
- * together never send slower than the link. The delay beyond the old link (2.1) may be half a
- * packet's time there larger: the least round trip may be that of a SYN. */
-static inline u64 segue_near_max_own_rtt_ns(const struct segue_near *near, u32 flows)
-{
-	const u64 waiting = segue_max(SEGUE_NEAR_MIN_QUEUE, flows);
-
-	return near->rtt_ns + near->old_slot_ns + waiting * near->slot_ns / segue_max(1, flows);
-}
-
 /* 7.2: a flow's share of the path in whole packets, from which its own control goes on. */
 static inline u32 segue_near_share(const struct segue_near *near, u32 own)
 {
 	const u64 whole = (u64)SEGUE_PACKET * segue_max(1, own);
 
 	return segue_saturate((near->window + whole - 1) / whole);
+}
+
+/* 8.8: 1 if N flows have more in flight than the path and a queue as long hold. Each has whole
+ * packets, and two for its delayed ACK. The slots are one flow's. */
+static inline u32 segue_near_oversubscribed(const struct segue_near *near, u32 flows)
+{
+	const u64 out = (u64)flows * (segue_near_share(near, 1) + SEGUE_NEAR_DELAYED_ACK);
+
+	return out > 2 * (near->rtt_ns * flows / near->slot_ns + 1);
+}
+
+/* 8.5: the longest round trip that the queue of these flows explains; the slots are one flow's.
+ * They do not know each other's phases, so that each may have a packet waiting, and all
+ * together never send slower than the link. Unless they oversubscribe the path, several may
+ * have all in flight that is theirs. The delay beyond the old link (2.1) may be half a
+ * packet's time there larger: the least round trip may be that of a SYN. */
+static inline u64 segue_near_max_own_rtt_ns(const struct segue_near *near, u32 flows)
+{
+	const u64 waiting = segue_max(SEGUE_NEAR_MIN_QUEUE, flows);
+	const u64 phases = near->rtt_ns + waiting * near->slot_ns / segue_max(1, flows);
+	const u64 flight = (u64)(segue_near_share(near, 1) + SEGUE_NEAR_DELAYED_ACK) * near->slot_ns;
+	const u32 several = flows > 1 && !segue_near_oversubscribed(near, flows);
+
+	return (several && flight > phases ? flight : phases) + near->old_slot_ns;
 }
 
 /* 8: one flow on Linux can be given a window and a pace, and no packet: near_flow.h. `near` is

@@ -87,15 +87,6 @@ static inline u64 segue_near_old_timeout_ns(const struct segue_near *near,
 	return segue_near_rto_ns(near, 0) + packets * (near->slot_ns + old);
 }
 
-/* 8.8: 1 if N flows have more in flight than the path and a queue as long hold. Each has whole
- * packets, and two for its delayed ACK. */
-static inline u32 segue_near_oversubscribed(const struct segue_near *near, u32 flows)
-{
-	const u64 out = (u64)flows * (segue_near_share(near, 1) + SEGUE_NEAR_DELAYED_ACK);
-
-	return out > 2 * (near->rtt_ns * flows / near->slot_ns + 1);
-}
-
 static inline void segue_near_on_notice(const void *settings, void *state,
 					const struct segue_sender *tcp,
 					const struct segue_notice *notice,

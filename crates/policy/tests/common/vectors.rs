@@ -440,15 +440,15 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(100, 0, 10_058), lasts(0, 6400)),
         (send(100, 0, 10_059), over),
         // A quarter of the slots; 19.94 / 7.5. A rate probe would have two packets, which is none. Eight slots of the
-        // flow are a round. One packet of each of the four may wait: 19.94 + 1.875 of the old link + 4 * 1.875 = 29.315 ms.
+        // flow are a round. Each of the four may have 3 + 2 packets in flight: 20 * 1.875 + 1.875 = 39.375 ms. These
+        // hold 5.25 slots of 7.5 ms, and 19.94 ms hold 2.7.
         (Receives(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
         (complete(send(100, 0, 0)), lasts(12, 1600)),
         (NewAck(112), Nothing),
-        (measured(112, 60, 29_315), lasts(1, 1600)),
-        (measured(112, 61, 40_000), lasts(1, 1600)),
-        (measured(112, 120, 29_316), lasts(1, 1600)),
-        // 29.316 ms hold 3.9 slots of 7.5 ms, and 19.94 ms hold 2.7.
-        (measured(112, 122, 40_000), competing(1)),
+        (measured(112, 60, 39_375), lasts(3, 1600)),
+        (measured(112, 61, 40_000), lasts(3, 1600)),
+        (measured(112, 120, 39_376), lasts(3, 1600)),
+        (measured(112, 122, 40_000), competing(3)),
         // 8.8: 80.08 ms hold 1.3 slots of 60 ms, W = 2. Four flows with a packet and two each are more than four:
         // oversubscribed. A reduction slows one of them by an eighth of 50 kbit/s, at most by four; a round of eight
         // slots gives one back.
@@ -581,22 +581,23 @@ pub fn near_spare() -> Vec<(NearEvent, NearAnswer)> {
         (four(bbm("6400/9", "200/9")), Claims([1, 1])),
         (beside(2, 1920, 140_080), lasts(0, 50)),
         (beside(2, 1921, 0), lasts(0, 50)),
-        // A slot of 7.5 ms delays no ACK: 19.94 + 1.875 + 1.875 ms, which hold 3.2 packets. At 3125 kbit/s they hold 6.2,
-        // and the path five, which are enough for a rate probe.
+        // A slot of 7.5 ms delays no ACK. The limit of 39.375 ms, less three packets, is 33.75 ms, which hold 4.5 packets.
+        // At 3125 kbit/s they hold 8.8, and the path five, which are enough for a rate probe.
         (four(bbm("6400/9", "6400/9")), Claims([3, 3])),
-        (alone(60, 23_690), lasts(1, 1600)),
-        (alone(61, 0), lasts(4, 6250)),
+        (alone(60, 33_750), lasts(2, 1600)),
+        (alone(61, 0), lasts(6, 6250)),
         (four(bbm("6400/9", "6400/9")), Claims([3, 3])),
-        (alone(60, 23_691), lasts(1, 1600)),
-        (alone(61, 0), lasts(1, 1600)),
-        // One flow of two has a slot of 3.75 ms, and can probe. So the round after the first lasts for 25.565 + 4 * 3.75
-        // ms. 25.566 ms hold 6.8 slots, and 19.94 ms hold 5.3.
+        (alone(60, 33_751), lasts(2, 1600)),
+        (alone(61, 0), lasts(2, 1600)),
+        // One flow of two has a slot of 3.75 ms, and can probe. Each may have 6 + 2 packets in flight: 16 * 1.875 + 1.875 =
+        // 31.875 ms. So the round after the first lasts for 31.875 + 4 * 3.75 ms. 31.876 ms hold 8.5 slots, and 19.94 ms
+        // hold 5.3.
         (Receives(with_flows(bbm("6400/9", "6400/9"), 2), 0), Claims([6, 6])),
         (alone(39, 0), lasts(0, 6400)),
         (alone(40, 0), lasts(0, 6400)),
-        (alone(50, 25_566), lasts(1, 6400)),
-        (alone(80, 25_566), lasts(1, 3200)),
-        (alone(81, 0), Ends(ClaimEnd { competing_traffic: true, extra_packets: 1 })),
+        (alone(50, 31_876), lasts(3, 6400)),
+        (alone(86, 31_876), lasts(3, 3200)),
+        (alone(87, 0), Ends(ClaimEnd { competing_traffic: true, extra_packets: 3 })),
     ]
 }
 
@@ -665,9 +666,9 @@ pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
     let late =
         [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
     // A packet from before the notice comes over the old link when the first has: its round trip is no sign.
-    let older = [(sample(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
-    // The queue of others drains while those leave: more than 19.94 + 1.875 + 3 * 1.875 = 27.44 ms.
-    let queue = [(sample(0, 30_000, 30_000), lasts(1, 2133)), (third(27_441), lasts(1, 2133))];
+    let older = [(sample(0, 300_000, 19_940), lasts(3, 2133)), (third(20_876), lasts(0, 2133))];
+    // The queue of others drains while those leave: more than 3 * (4 + 2) * 1.875 + 1.875 = 35.625 ms.
+    let queue = [(sample(0, 35_500, 35_500), lasts(3, 2133)), (third(35_626), lasts(3, 2133))];
     let of_three =
         [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older, &three, &queue].concat();
     [&probe[..], &no, &probe, &yes, &probe, &again, &alone.concat(), &of_three].concat()

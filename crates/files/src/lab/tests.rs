@@ -112,7 +112,7 @@ fn mistakes_are_told_with_their_place() {
         ("[settings]\nguard = true", "unknown setting `guard`"),
         (
             "[settings]\nrest-us = \"x\"",
-            "line 4, column 11: setting of scheme `etcp-v1`: 'x' is no value of rest-us",
+            "line 4, column 11: setting of scheme `etcp-v1`: `x` is no value of rest-us",
         ),
     ] {
         let message = plan(more).unwrap_err();

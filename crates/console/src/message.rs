@@ -84,10 +84,29 @@ pub fn one_line(error: &clap::Error) -> String {
     }
     let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidValue, ContextKind::InvalidArg];
     let bad = bad.into_iter().find_map(|kind| word(error, kind)).unwrap_or_default();
+    let told = line.len();
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand] {
         line.push_str(&did_you_mean(bad, words(error, kind).iter().map(String::as_str)));
     }
+    if error.kind() == ErrorKind::UnknownArgument && bad.starts_with('-') && line.len() == told {
+        line.push_str(&options_of(error, bad));
+    }
     line
+}
+
+/// Where the options of the command stand whose usage an error shows. A negative number was not meant as one.
+fn options_of(error: &clap::Error, bad: &str) -> String {
+    let shown = error.render().to_string();
+    let is_number = bad.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+    match shown.split_once("Usage: ").filter(|_| !is_number) {
+        Some((_, usage)) => {
+            let usage = usage.lines().next().unwrap_or_default();
+            let command = usage.split_whitespace().take_while(|word| !word.starts_with(['<', '[', '-']));
+            let command = command.collect::<Vec<_>>().join(" ");
+            format!("; expected one of the options that `{command} --help` lists")
+        }
+        None => String::new(),
+    }
 }
 
 /// The fault; `None`: all that is known is the kind of error.
@@ -219,6 +238,15 @@ mod tests {
                 "unexpected argument 'b' found; expected no further word (a value with blanks needs quotes)",
             ),
             ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),
+            (
+                "program run a --verbose",
+                "unexpected argument '--verbose' found; expected one of the options that `program run --help` lists",
+            ),
+            (
+                "program status -x",
+                "unexpected argument '-x' found; expected one of the options that `program status --help` lists",
+            ),
+            ("program status -5", "unexpected argument '-5' found"),
             ("program run a --count 10", "invalid value '10' for '--count <N>': expected 1 to 9"),
             ("program run a --count 1e1", "invalid value '1e1' for '--count <N>': expected a whole number"),
             (

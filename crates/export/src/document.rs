@@ -45,7 +45,7 @@ pub enum DocumentError {
         path: String,
         /// Line, from 1.
         line: usize,
-        /// Column, from 1; 0 before the first character.
+        /// Column, from 1.
         column: usize,
         /// The fault.
         problem: String,
@@ -57,7 +57,7 @@ pub enum DocumentError {
         path: String,
         /// Line, from 1.
         line: usize,
-        /// Column, from 1; 0 before the first character.
+        /// Column, from 1.
         column: usize,
         /// The fault.
         problem: String,
@@ -196,10 +196,11 @@ fn plain(category: Category, words: &str) -> String {
 }
 
 fn in_place(error: &serde_json::Error, name: &str) -> DocumentError {
-    let (path, line, column) = (name.to_string(), error.line(), error.column());
+    // The library has none before the first character.
+    let (path, line, column) = (name.to_string(), error.line(), error.column().max(1));
     // The library ends its message with the place, which stands at the front here.
     let text = error.to_string();
-    let place = format!(" at line {line} column {column}");
+    let place = format!(" at line {line} column {}", error.column());
     let problem = plain(error.classify(), text.strip_suffix(&place).unwrap_or(&text));
     match error.classify() {
         Category::Data => DocumentError::Content { path, line, column, problem },
@@ -217,7 +218,7 @@ mod tests {
     #[test]
     fn bad_documents_say_where_and_what_was_expected() {
         let bad: [(&str, &str); 10] = [
-            ("", "f, line 1, column 0: not JSON"),
+            ("", "f, line 1, column 1: not JSON: it ends too early"),
             (
                 "{\"version\":1,\n\"rows\":[}",
                 "f, line 2, column 9: not JSON: a character that JSON does not allow here",

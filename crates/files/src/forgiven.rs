@@ -1,4 +1,4 @@
-//! Words of files are forgiven their case and blanks after commas, as on the command line. Links have their own rule
+//! Words of files are forgiven their case and blanks after commas, as on the command line, and keys `-` in place of `_`. Links have their own rule
 //! ([`segue_world::AccessLink::parse_forgiving`]), for they may name files.
 
 use segue_words::quantity;
@@ -33,12 +33,32 @@ const KEYS: [&str; 23] = [
     "vertical",
 ];
 
-/// The text with its words as they were meant. All other octets keep their places, so that faults can be pointed at.
-pub(crate) fn forgiven(text: String) -> String {
+/// Keys of two words: plans of the laboratory join them by `-`, other files by `_`.
+const OF_TWO_WORDS: [&str; 9] = [
+    "bandwidth_error",
+    "both_ways",
+    "freeze_before",
+    "lost_icmp",
+    "lost_messages",
+    "notice_error",
+    "notice_loss",
+    "told_rate",
+    "warm_up",
+];
+
+/// The text with its words as they were meant, and keys of two words with this between them. All other octets keep their
+/// places, so that faults can be pointed at.
+pub(crate) fn forgiven(text: String, joint: char) -> String {
     let Ok(table) = DeTable::parse(&text) else { return text };
     let mut words = Vec::new();
     in_table(table.get_ref(), false, &mut words);
     let mut meant = text.clone();
+    for key in table.get_ref().keys() {
+        let written = &text[key.span()];
+        if OF_TWO_WORDS.contains(&written.replace('-', "_").as_str()) {
+            meant.replace_range(key.span(), &written.replace(['-', '_'], &joint.to_string()));
+        }
+    }
     for place in words {
         let written = &text[place.clone()];
         let is_bare = written.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
@@ -85,11 +105,19 @@ mod tests {
     use super::forgiven;
 
     #[test]
+    fn keys_are_joined_as_the_file_has_them() {
+        let text = "warm-up = '1s'\nboth_ways = true\nx-y = 1\n[settings]\nwarm-up = 1\n";
+        let with = |key: &str, joined: &str| text.replacen(key, joined, 1);
+        assert_eq!(forgiven(text.into(), '_'), with("warm-up", "warm_up"));
+        assert_eq!(forgiven(text.into(), '-'), with("both_ways", "both-ways"));
+    }
+
+    #[test]
     fn words_are_forgiven_and_all_else_keeps_its_place() {
         let text = "title = \"A B\" # Title\nold = 'trace:A.down, Up=B'\nkind = ['MBB', \"bbm\"]\n\
                     traffic = \"Download,  Video\" # both\n[settings]\nGuard-rto = 'On'\nsize = '100kB'\n\
                     [output]\njson = 'A.json'\n";
-        let meant = forgiven(text.to_string());
+        let meant = forgiven(text.to_string(), '_');
         assert_eq!(
             meant,
             "title = \"A B\" # Title\nold = 'trace:A.down, Up=B'\nkind = ['mbb', \"bbm\"]\n\
@@ -99,11 +127,11 @@ mod tests {
         assert_eq!(meant.len(), text.len());
         // Longer than a format's width may be.
         let long = format!("notice = \"{}, B\"\n", "A".repeat(70_000));
-        assert_eq!(forgiven(long.clone()).len(), long.len());
+        assert_eq!(forgiven(long.clone(), '_').len(), long.len());
         for text in ["kind = \"M\\u0042B\"\n", "kind = '''MBB'''\n", "kind = MBB\n", "schemes = \"Ä\"\n"] {
-            assert_eq!(forgiven(text.to_string()).len(), text.len(), "{text}");
+            assert_eq!(forgiven(text.to_string(), '_').len(), text.len(), "{text}");
         }
         // A text that is no TOML stays as it is.
-        assert_eq!(forgiven("kind = MBB\n".into()), "kind = MBB\n");
+        assert_eq!(forgiven("kind = MBB\n".into(), '_'), "kind = MBB\n");
     }
 }

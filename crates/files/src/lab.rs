@@ -2,7 +2,7 @@
 //! docs/guide/lab.md explains it.
 
 use crate::FileError;
-use crate::place::Source;
+use crate::place::{PLAN, Source};
 use crate::scenario::{SettingWord, Several};
 use segue_handoff::Scheme;
 use segue_study::lab_drive::LabDrive;
@@ -97,7 +97,6 @@ pub enum ProgramWord {
 }
 
 /// The kind of file, for messages.
-const PLAN: &str = "a laboratory's plan in TOML";
 
 /// A plan, and the text that it was read from.
 #[derive(Clone, Debug)]

@@ -41,6 +41,14 @@ const LARGEST_MIB: u64 = 4;
 /// Kind of files of comparisons, sweeps and drives, for messages.
 pub(crate) const SCENARIO: &str = "a scenario in TOML (segue run --schema)";
 
+/// Kind of the laboratory's files, for messages.
+pub(crate) const PLAN: &str = "a laboratory's plan in TOML";
+
+/// The letter between the words of a key in files of this kind: `warm-up` or `warm_up`.
+fn joint(expected: &str) -> char {
+    if expected == PLAN { '-' } else { '_' }
+}
+
 /// A file's name and text, and what names its links may have.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -57,12 +65,17 @@ impl Source {
         let text = text::read(Path::new(path), LARGEST_MIB);
         let text =
             text.map_err(|problem| FileError::Unreadable { path: path.to_string(), problem, expected })?;
-        Ok(Self { path: path.to_string(), text: forgiven(text), expected, names: LinkNames::default() })
+        Ok(Self::of(path, &text, expected))
     }
 
     /// Text that was read elsewhere.
     pub(crate) fn of(path: &str, text: &str, expected: &'static str) -> Self {
-        Self { path: path.into(), text: forgiven(text.into()), expected, names: LinkNames::default() }
+        Self {
+            path: path.into(),
+            text: forgiven(text.into(), joint(expected)),
+            expected,
+            names: LinkNames::default(),
+        }
     }
 
     /// The same file where links have these names, too.

@@ -68,7 +68,7 @@ impl HandoffScheme for Buffered {
                     let on = Kind::Flag.parse(value).ok_or_else(|| SchemeError::Setting {
                         scheme: name.to_string(),
                         problem: format!(
-                            "'{value}' is no value of {key}; expected {}",
+                            "`{value}` is no value of {key}; expected {}",
                             Kind::Flag.expected()
                         ),
                     })?;

@@ -119,7 +119,7 @@ impl HandoffScheme for Etcp {
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut made = Settings::adopted(name).map_err(|error| match error {
-            SettingError::Unknown { word, expected, hint } => {
+            SettingError::Unknown { word, expected, hint, .. } => {
                 SchemeError::Unknown { name: word, expected, hint }
             }
             other => bad_setting(name, &other),

@@ -321,7 +321,7 @@ impl HandoffScheme for HandoffNotification {
             match made.set(key, value) {
                 None => return Err(SchemeError::no_such_setting(name, key, &keys)),
                 Some(Err(expected)) => {
-                    let problem = format!("'{value}' is no value of {key}; expected {expected}");
+                    let problem = format!("`{value}` is no value of {key}; expected {expected}");
                     return Err(SchemeError::Setting { scheme: name.to_string(), problem });
                 }
                 Some(Ok(())) => {}

@@ -52,7 +52,7 @@ impl Enactment {
             "paper" => Ok(Self::Paper),
             "linux" => Ok(Self::Linux),
             _ => {
-                let problem = format!("'{value}' is no value of {ENACT}; expected paper or linux");
+                let problem = format!("`{value}` is no value of {ENACT}; expected paper or linux");
                 Err(SchemeError::Setting { scheme: scheme.to_string(), problem })
             }
         }

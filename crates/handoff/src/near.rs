@@ -135,7 +135,7 @@ impl HandoffScheme for Near {
             };
             let factor = value.parse::<f64>().ok().filter(|factor| (0.01..=100.0).contains(factor));
             let Some(factor) = factor else {
-                let problem = format!("'{value}' is no value of {key}; expected 0.01 to 100");
+                let problem = format!("`{value}` is no value of {key}; expected 0.01 to 100");
                 return Err(SchemeError::Setting { scheme: name.to_string(), problem });
             };
             *field = (factor * 1000.0).round() as u32;

@@ -127,7 +127,7 @@ pub(crate) fn set_all<const N: usize>(
         let done = set(key, value).ok_or_else(|| SchemeError::no_such_setting(name, key, &keys))?;
         done.map_err(|expected| SchemeError::Setting {
             scheme: name.to_string(),
-            problem: format!("'{value}' is no value of {key}; expected {expected}"),
+            problem: format!("`{value}` is no value of {key}; expected {expected}"),
         })?;
     }
     Ok(())

@@ -75,8 +75,9 @@ impl Algorithms {
             let Some((algorithm, _)) = known else {
                 let names = || Self::NAMES.iter().map(|(_, name)| *name);
                 return Err(SettingError::Unknown {
+                    what: "algorithm",
                     word: word.to_owned(),
-                    expected: format!("an algorithm ({})", join(names())),
+                    expected: format!("one of {}", join(names())),
                     hint: did_you_mean(word, names()),
                 });
             };
@@ -172,8 +173,9 @@ impl Settings {
             "etcp-v1" => Self::new(Algorithms::ETCP_V),
             _ => {
                 return Err(SettingError::Unknown {
+                    what: "scheme",
                     word: name.to_owned(),
-                    expected: format!("a scheme ({}, etcp:a1+a3)", join(SCHEMES)),
+                    expected: format!("one of {}, etcp:a1+a3", join(SCHEMES)),
                     hint: did_you_mean(name, SCHEMES),
                 });
             }
@@ -210,8 +212,9 @@ fn find(list: &'static [Setting], name: &str) -> Result<&'static Setting, Settin
     list.iter().find(|setting| setting.name == name).ok_or_else(|| {
         let names = || list.iter().map(|setting| setting.name);
         SettingError::Unknown {
+            what: "setting",
             word: name.to_owned(),
-            expected: format!("a setting ({})", join(names())),
+            expected: format!("one of {}", join(names())),
             hint: did_you_mean(name, names()),
         }
     })
@@ -279,6 +282,8 @@ fn scaled(number: &str, scale: f64, range: std::ops::RangeInclusive<f64>) -> Opt
 pub enum SettingError {
     /// No such name.
     Unknown {
+        /// The kind of name.
+        what: &'static str,
         /// The word.
         word: String,
         /// The expected form.
@@ -300,9 +305,11 @@ pub enum SettingError {
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { word, expected, hint } => write!(f, "'{word}' is not {expected}{hint}"),
+            Self::Unknown { what, word, expected, hint } => {
+                write!(f, "unknown {what} `{word}`; expected {expected}{hint}")
+            }
             Self::Value { name, value, expected } => {
-                write!(f, "'{value}' is no value of {name}; expected {expected}")
+                write!(f, "`{value}` is no value of {name}; expected {expected}")
             }
         }
     }

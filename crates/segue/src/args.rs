@@ -188,7 +188,10 @@ fn column(word: &str) -> Result<Column, String> {
         let words = || Column::ALL.iter().map(|column| column.word());
         let all = words().collect::<Vec<_>>().join(", ");
         let headings = Column::ALL.iter().map(|column| column.heading());
-        format!("expected one of {all}{}", did_you_mean(word, words().chain(headings)))
+        format!(
+            "expected one of {all}, or a heading of the table{}",
+            did_you_mean(word, words().chain(headings))
+        )
     })
 }
 

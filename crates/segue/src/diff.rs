@@ -1,10 +1,13 @@
 //! `segue diff`: two results side by side, differences beyond noise first.
 
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
+use crate::repeat::command_of_another;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use segue_export::{Document, Origin, Output, Provenance, difference_json, digest_of, read_document};
+use segue_export::{
+    Document, Origin, Output, Provenance, Question, difference_json, digest_of, read_document,
+};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
@@ -43,7 +46,15 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
         let name = if path == "-" { "standard input" } else { path };
         let bytes = read_document(path).map_err(Failure::user)?;
         files.insert(name.to_string(), digest_of(&bytes));
-        Document::parse(&bytes, name).map_err(Failure::user)
+        Document::parse(&bytes, name).map_err(|error| {
+            match command_of_another(&bytes).or_else(|| question_of(&bytes)) {
+                Some(command) => Failure::User(format!(
+                    "{name}: the output of `{}`; expected a result of segue compare --json",
+                    segue_console::printable(&command)
+                )),
+                None => Failure::user(error),
+            }
+        })
     };
     let (of_a, of_b) = (read(&args.a)?, read(&args.b)?);
     let unlike = unlike(of_a.origin.as_ref(), of_b.origin.as_ref());
@@ -63,6 +74,17 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
         format!("{}, {rows} row{}", segue_console::printable(name), plural(rows))
     });
     print(&render(&difference, names, unlike.as_deref(), args.all, screen))
+}
+
+/// The command behind rows that are of drives or of the laboratory, and no comparison's.
+fn question_of(bytes: &[u8]) -> Option<String> {
+    let origin = Document::<Value>::parse(bytes, "").ok()?.origin?;
+    let command = match &origin.question {
+        Question::Handoffs(_) => return None,
+        Question::Drives(drives) => format!("segue run {}", drives.file),
+        Question::Lab(lab) => format!("segue lab run {}", lab.file),
+    };
+    Some(origin.command.unwrap_or(command))
 }
 
 /// In which parts of their origins two results differ, with a comma between them; `None` if one does not say.

@@ -135,13 +135,14 @@ fn table(plan: &DrivePlan, rows: &[DriveRow], width: usize) -> String {
             .collect();
         let unproven = unproven(block.iter().map(|row| row.stack.as_str()));
         let unproven: String = unproven.iter().map(|warning| format!("; {warning}")).collect();
-        text.push_str(&format!(
-            "{}, {:.0} s; wide area {:.0} ms{error}; handoffs: {}{unproven}\n",
+        let heading = format!(
+            "{}, {:.0} s; wide area {:.0} ms{error}; handoffs: {}{unproven}",
             first.drive,
             first.length_s,
             1000.0 * first.wan_delay_s,
             if classes.is_empty() { "none".to_string() } else { classes.join(", ") }
-        ));
+        );
+        text.push_str(&wrapped("", &heading, width));
         let mut table = plain_table(&head, WHOLE);
         for row in block {
             table.add_row([

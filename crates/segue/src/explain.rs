@@ -1,6 +1,8 @@
 //! `segue explain`: rules, sections of the specification, open points, papers, schemes, settings and measures by name.
 //! The text is docs/reference/algorithms.md and the tables that the program itself goes by.
 
+mod commands;
+mod file_keys;
 mod glossary;
 mod link_words;
 mod markdown;
@@ -10,13 +12,15 @@ mod options;
 mod rules;
 mod schemes;
 mod sections;
+mod symbols;
 #[cfg(test)]
 mod tests;
 
+use crate::cli::Cli;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
-use clap::Args;
+use clap::{Arg, Args, CommandFactory};
 use markdown::hanging;
 use measures::{letter, measure};
 use rules::{FAMILIES, rule};
@@ -30,17 +34,54 @@ use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_words::{did_you_mean, forgiven};
 use segue_world::access::{LinkNames, PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
+use std::ffi::OsString;
 
 /// `segue explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A rule (A1, Fig. 3), section (2.2), open point (9.17), paper (001), scheme, setting or measure; also a column (vs
-    /// first), option, link parameter (loss) or term (BDP). All kinds of names unless given
+    /// A rule (A1, Fig. 3), section (2.2), open point (9.17), paper (001), scheme, setting or measure. Also a column (vs
+    /// first), option (--notice), command (lab run), key of files (warm_up), link parameter (loss), symbol (REST) or term
+    /// (BDP). All kinds of names unless given
     #[arg(value_name = "NAME", num_args = 0..)]
     pub name: Vec<String>,
     /// Names of the user's own links.
     #[arg(skip)]
     pub names: LinkNames,
+}
+
+/// `segue explain --notice` as `segue explain notice`: behind this command an option is a name, unless it is one of the
+/// program's own, which stay what they are.
+pub fn with_options_as_names(mut words: Vec<OsString>) -> Vec<OsString> {
+    let program = Cli::command();
+    let own: Vec<&Arg> = program.get_arguments().filter(|arg| arg.is_global_set()).collect();
+    let named = |word: &str| {
+        let name = word.strip_prefix("--")?;
+        own.iter().find(|arg| arg.get_long() == name.split('=').next())
+    };
+    let mut before = words.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
+    let command = loop {
+        match before.next() {
+            // Such as `--color never`.
+            Some(word)
+                if !word.contains('=') && named(word).is_some_and(|arg| arg.get_action().takes_values()) =>
+            {
+                before.next();
+            }
+            Some(word) if word.starts_with('-') => {}
+            word => break word,
+        }
+    };
+    if command == Some("explain") {
+        let first = words.len() - before.len();
+        for word in &mut words[first..] {
+            let text = word.to_str().unwrap_or_default();
+            let is_name = text.len() > 2 && text != "--help" && named(text).is_none();
+            if let Some(name) = text.strip_prefix("--").filter(|_| is_name) {
+                *word = name.into();
+            }
+        }
+    }
+    words
 }
 
 /// Runs the command.
@@ -65,7 +106,8 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
         let hint = did_you_mean(&name, names.iter().map(String::as_str));
         return Err(Failure::User(format!(
             "nothing is called `{}`; expected a rule such as A1, a section such as 2.2, a paper such as 001, a scheme, a \
-             setting, a measure, a column, an option or a word of links or of the glossary{hint}",
+             setting, a measure, a column, an option, a command, a key of files, a symbol or a word of links or of the \
+             glossary{hint}",
             printable(&name)
         )));
     }
@@ -78,7 +120,9 @@ fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let of_tables = glossary::heading(name, screen.width);
     let words = link_words::word(name, screen.width).into_iter();
     let words = words.chain(link(name, screen)).chain(mark(name, screen));
-    let options = options::told(name, screen.width);
+    let of_program =
+        options::told(name, screen.width).into_iter().chain(commands::command(name, screen.width));
+    let of_pages = file_keys::key(name, screen.width).into_iter().chain(symbols::symbol(name, screen.width));
     let letter = letter(name, screen);
     std::iter::once(glossary::word(name, screen.width))
         .chain(all)
@@ -88,7 +132,8 @@ fn answers(name: &str, screen: &Screen) -> Vec<String> {
         .chain(of_tables)
         .chain(letter)
         .chain(words)
-        .chain(options)
+        .chain(of_program)
+        .chain(of_pages)
         .collect()
 }
 
@@ -114,6 +159,9 @@ pub fn names() -> Vec<String> {
         .chain(glossary::words())
         .chain(link_words::words())
         .chain(options::names())
+        .chain(commands::names())
+        .chain(file_keys::names())
+        .chain(symbols::names())
         .chain(PRESETS.iter().map(|(name, _)| name.to_string()))
         .chain(variants().map(|(name, _, _)| name))
         .collect()
@@ -139,6 +187,9 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
     text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
     text.push_str("  options and their words, such as notice or in-band\n");
+    text.push_str("  commands, such as compare or lab run\n");
+    text.push_str("  keys of files, such as warm_up or lost-icmp\n");
+    text.push_str("  symbols of the specification, such as REST or new_rtt\n");
     text.push_str("  words of links, such as loss: segue links lists them\n");
     let words = glossary::words().collect::<Vec<_>>().join("; ");
     text.push_str(&wrapped("  words of the glossary: ", &words, screen.width));

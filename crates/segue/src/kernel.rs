@@ -5,6 +5,7 @@ use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
 use segue_console::{WHOLE, lines, plain_table};
 use segue_export::Origin;
+use segue_handoff::Scheme;
 use segue_kernel::host;
 use segue_kernel::sender::{self, Around, Options, Policy, Status};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -120,7 +121,7 @@ fn pin(name: &str) -> Result<PathBuf, Failure> {
 fn options(args: &AttachArgs) -> Result<Options, Failure> {
     crate::settings::only_once(&args.set)?;
     let policy = Policy::named(&args.scheme, &args.set)
-        .map_err(|error| Failure::User(format!("{error}{}", of_control(&args.scheme))))?;
+        .map_err(|error| Failure::User(format!("{error}{}", of_another_kind(&args.scheme))))?;
     let cgroup = match &args.cgroup {
         Some(path) => path.clone(),
         None => host::cgroup2().ok_or_else(|| Failure::ours(host::NO_CGROUP2))?,
@@ -139,10 +140,17 @@ fn options(args: &AttachArgs) -> Result<Options, Failure> {
     })
 }
 
-/// More about a word that is a congestion control, where a scheme is expected.
-fn of_control(word: &str) -> String {
-    match AroundWord::from_str(word, true) {
-        Ok(_) => format!("; {word} is a congestion control: --around {word}"),
+/// More about a word that is a congestion control or a scheme of the simulator, where one of the kernel is expected.
+fn of_another_kind(word: &str) -> String {
+    if AroundWord::from_str(word, true).is_ok() {
+        return format!("; `{word}` is a congestion control: --around {word}");
+    }
+    match Scheme::build(word, &[]) {
+        _ if Policy::named(word, &[]).is_ok() => String::new(),
+        Ok(scheme) if scheme.is_regular() => {
+            format!("; `{word}` is TCP without a scheme, which the kernel has without a program")
+        }
+        Ok(_) => format!("; `{word}` is a scheme of the simulator alone"),
         Err(_) => String::new(),
     }
 }

@@ -210,6 +210,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let is_own = |name: &str| {
         own_links().is_ok_and(|links| links.own().iter().any(|(own, _)| own.eq_ignore_ascii_case(name)))
     };
-    let words = args::with_neighbours_joined(words.into_iter().collect(), is_own);
+    let words = explain::with_options_as_names(words.into_iter().collect());
+    let words = args::with_neighbours_joined(words, is_own);
     segue_console::exit_status("segue", run(&words))
 }

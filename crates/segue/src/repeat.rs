@@ -92,7 +92,7 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
 
 /// The command behind JSON of ours that is no comparison. It is the log of a trace, whose first line has its origin, or a
 /// document without rows.
-fn command_of_another(bytes: &[u8]) -> Option<String> {
+pub(crate) fn command_of_another(bytes: &[u8]) -> Option<String> {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
     let first = values.next()?.ok()?;
     let command = first["origin"]["command"].as_str()?;

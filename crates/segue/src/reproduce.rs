@@ -21,7 +21,7 @@ use segue_reproduce::settings::{BENCH, scheme_of};
 use segue_reproduce::verdict::{Judged, Verdict, beside, verdict};
 use segue_study::bench;
 use segue_tcp::profile::{INET_RENO, STACK_SETTINGS, stacks};
-use segue_words::forgiven;
+use segue_words::{did_you_mean, forgiven};
 use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub struct ReproduceArgs {
     /// Only this paper: daniel-kojo-2009-multiflow (or 000), daniel-kojo-2008-crosslayer (001), espi-2010-fmipv6 (002),
     /// wu-2009-tcp-ho (003) or chou-shin-2004-lcfd (004); without it all five, which takes minutes
     pub paper: Option<String>,
-    /// Only this figure of the paper, and the claims that it supports
+    /// Only this figure of the paper (fig17, or 17), and the claims that it supports
     pub figure: Option<String>,
     /// Judge the claims and draw nothing
     #[arg(long)]
@@ -67,14 +67,47 @@ fn folder(args: &ReproduceArgs, papers: &[Paper]) -> String {
         return out.clone();
     }
     let paper = args.paper.as_deref().and_then(|name| papers.iter().find(|paper| is_named(paper, name)));
-    let figure = args.figure.as_deref().map(forgiven);
-    let words = paper.map(|paper| paper.id.clone()).into_iter().chain(figure);
+    let figure = paper.zip(args.figure.as_deref()).and_then(|(paper, name)| figure_named(paper, name));
+    let words = paper.map(|paper| paper.id.clone()).into_iter().chain(figure.map(|figure| figure.id.clone()));
     words.fold("reproduction".to_string(), |folder, word| format!("{folder}/{word}"))
 }
 
 /// Whether a user means this paper: by its name, or by its number in `docs/reference/algorithms.md`.
 fn is_named(paper: &Paper, word: &str) -> bool {
     [&paper.id, &paper.number].contains(&&forgiven(word))
+}
+
+/// The figure that a user means: by its name, or by its number alone.
+fn figure_named<'a>(paper: &'a Paper, word: &str) -> Option<&'a Figure> {
+    let word = forgiven(word);
+    paper.figures.iter().find(|figure| [&word, &format!("fig{word}")].contains(&&figure.id))
+}
+
+/// The failure for a word that names no paper: all papers with their numbers, and the one that was probably meant.
+fn unknown_paper(word: &str, papers: &[Paper]) -> Failure {
+    let ids = || papers.iter().map(|paper| paper.id.as_str());
+    let meant = forgiven(word);
+    let by_number = papers.iter().find(|paper| paper.number.trim_start_matches('0') == meant);
+    let by_part = || papers.iter().find(|paper| meant.len() > 3 && paper.id.contains(&meant));
+    let hint = match by_number.or_else(by_part) {
+        Some(paper) => format!("; did you mean `{}`?", paper.id),
+        None => did_you_mean(word, ids()),
+    };
+    let known: Vec<String> = papers.iter().map(|paper| format!("{} ({})", paper.id, paper.number)).collect();
+    Failure::User(format!("unknown paper `{word}`; expected one of {}{hint}", known.join(", ")))
+}
+
+/// The failure for a word that names no figure of the paper. A panel, such as `17a`, is drawn with its figure.
+fn unknown_figure(word: &str, paper: &Paper) -> Failure {
+    let meant = forgiven(word);
+    let whole = meant.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    match figure_named(paper, whole) {
+        Some(figure) if whole != meant => Failure::User(format!(
+            "unknown figure `{word}`; expected a whole figure, which has all its panels: `{}`",
+            figure.id
+        )),
+        _ => unknown("figure", word, paper.figures.iter().map(|figure| figure.id.as_str())),
+    }
 }
 
 /// Runs the command.
@@ -266,19 +299,16 @@ fn choose<'a>(papers: &'a [Paper], args: &ReproduceArgs) -> Result<Vec<Choice<'a
     let whole =
         |paper: &'a Paper| Choice { paper, figures: paper.figures.iter().collect(), only_figures: false };
     let Some(name) = &args.paper else { return Ok(papers.iter().map(whole).collect()) };
-    let ids = || papers.iter().map(|paper| paper.id.as_str());
-    let paper =
-        papers.iter().find(|paper| is_named(paper, name)).ok_or_else(|| unknown("paper", name, ids()))?;
+    let paper = papers.iter().find(|paper| is_named(paper, name));
+    let paper = paper.ok_or_else(|| unknown_paper(name, papers))?;
     let Some(name) = &args.figure else { return Ok(vec![whole(paper)]) };
-    let ids = || paper.figures.iter().map(|figure| figure.id.as_str());
-    let figure = paper.figures.iter().find(|figure| figure.id == forgiven(name));
-    let figure = figure.ok_or_else(|| unknown("figure", name, ids()))?;
+    let figure = figure_named(paper, name).ok_or_else(|| unknown_figure(name, paper))?;
     Ok(vec![Choice { paper, figures: vec![figure], only_figures: true }])
 }
 
 /// The failure for an unknown word: the words that could stand there, and the nearest of them.
 pub fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Failure {
-    let hint = segue_words::did_you_mean(word, known.clone());
+    let hint = did_you_mean(word, known.clone());
     let known: Vec<&str> = known.collect();
     Failure::User(format!("unknown {what} `{word}`; expected one of {}{hint}", known.join(", ")))
 }

@@ -42,6 +42,34 @@ impl Results {
     }
 }
 
+/// Results of other commands are told as such.
+#[test]
+fn results_of_drives_and_of_the_laboratory_are_named() {
+    let results = Results::new();
+    let of = |question: &str, command: &str| {
+        format!(
+            "{{\"version\": 1, \"rows\": [{{\"scheme\": null}}], \"origin\": {{\"program\": \"segue 0\", \
+             \"command\": {command}, \"question\": {question}, \"links\": {{}}}}}}"
+        )
+    };
+    for (question, command, told) in [
+        ("{\"lab\": {\"file\": \"p.toml\"}}", "null", "`segue lab run p.toml`"),
+        (
+            "{\"lab\": {\"file\": \"p.toml\"}}",
+            "\"segue lab run p.toml --runs 2\"",
+            "`segue lab run p.toml --runs 2`",
+        ),
+        ("{\"drives\": {\"file\": \"d.toml\"}}", "null", "`segue run d.toml`"),
+    ] {
+        let file = results.write("other.json", of(question, command)).display().to_string();
+        let refused = segue(&["diff", &file, &file]);
+        let said = String::from_utf8(refused.stderr.clone()).expect("UTF-8");
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        let expected = format!(": the output of {told}; expected a result of segue compare --json\n");
+        assert!(said.ends_with(&expected), "{said}");
+    }
+}
+
 #[test]
 fn a_result_is_identical_to_itself_and_to_its_repetition() {
     let results = Results::new();
@@ -314,7 +342,7 @@ fn mistakes_end_with_status_2_and_one_line() {
     assert!(segue(&["diff", &good, &good, "--json", &own]).status.success());
     let output = segue(&["diff", &good, &own]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && message.contains("missing field `rows`"), "{message}");
+    assert!(output.status.code() == Some(2) && message.contains("the output of `segue diff "), "{message}");
 }
 
 #[test]

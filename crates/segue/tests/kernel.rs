@@ -61,13 +61,24 @@ fn the_doctor_misses_the_iterator() {
 fn wrong_words_are_named() {
     assert!(refused(&["kernel"], 2).contains("expected one of attach, detach, status, run"));
     let text = refused(&["kernel", "attach", "--scheme", "etcp-v9"], 2);
-    assert!(text.contains("'etcp-v9'") && text.contains("did you mean `etcp-v"), "{text}");
+    assert!(
+        text.contains("unknown scheme `etcp-v9`; expected one of ") && text.contains("did you mean `etcp-v"),
+        "{text}"
+    );
     let text = refused(&["kernel", "attach", "--scheme", "tcp-hoo"], 2);
     assert!(text.contains("did you mean `tcp-ho`?"), "{text}");
     let text = refused(&["kernel", "attach", "--scheme", "cubic"], 2);
-    assert!(text.contains("cubic is a congestion control: --around cubic"), "{text}");
+    assert!(text.contains("`cubic` is a congestion control: --around cubic"), "{text}");
+    let text = refused(&["kernel", "attach", "--scheme", "sack"], 2);
+    assert!(text.contains("unknown scheme `sack`; expected one of etcp, "), "{text}");
+    assert!(
+        text.contains("`sack` is TCP without a scheme, which the kernel has without a program"),
+        "{text}"
+    );
+    let text = refused(&["kernel", "attach", "--scheme", "freeze"], 2);
+    assert!(text.contains("`freeze` is a scheme of the simulator alone"), "{text}");
     let text = refused(&["kernel", "attach", "--set", "resume=1"], 2);
-    assert!(text.contains("'resume'"), "{text}");
+    assert!(text.contains("unknown setting `resume`; expected one of "), "{text}");
     let text = refused(&["kernel", "attach", "--around", "reno"], 2);
     assert!(text.contains("cubic, bbr"), "{text}");
     let text = refused(&["kernel", "attach", "--icmp"], 2);

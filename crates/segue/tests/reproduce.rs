@@ -320,8 +320,22 @@ fn the_help_names_all_papers() {
     let words: Vec<&str> = help.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
     assert_eq!(names.split(", ").count(), 5, "{names}");
     for name in names.split(", ") {
-        assert!(words.contains(&name), "{name} in {help}");
+        let (name, number) = name.trim_end_matches(')').split_once(" (").expect("a number");
+        assert!(words.contains(&name) && help.contains(number), "{name} in {help}");
     }
+}
+
+/// A figure may be named by its number alone.
+#[test]
+fn a_figure_has_a_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [name, number] = ["fig5", "5"]
+        .map(|figure| segue(folder.path(), &["000", figure, "--check", "--json", "-", "--points", "1"]));
+    assert!(number.status.success(), "{}", text(&number.stderr));
+    let claims = |output: &Output| -> Value {
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")["claims"].clone()
+    };
+    assert_eq!(claims(&name), claims(&number));
 }
 
 #[test]
@@ -382,10 +396,16 @@ fn mistakes_end_with_status_2_and_one_line() {
     let gallery = folder.path().join("gallery");
     std::fs::create_dir(&gallery).expect("made");
     let (gallery, inside) = (gallery.display().to_string(), gallery.join("index.html").display().to_string());
-    let bad: [(&[&str], &[&str]); 9] = [
+    let bad: [(&[&str], &[&str]); 15] = [
         (&["--points", "1", "--out", &gallery, "--json", &inside], &["--json", "--out", "another folder"]),
         (&["daniel-kojo-2009"], &["daniel-kojo-2009", "did you mean `daniel-kojo-2009-multiflow`"]),
         (&["daniel-kojo-2009-multiflow", "fig99"], &["fig99", "expected one of fig4"]),
+        (&["005"], &["unknown paper `005`", "wu-2009-tcp-ho (003)"]),
+        (&["1"], &["did you mean `daniel-kojo-2008-crosslayer`?"]),
+        (&["multiflow"], &["did you mean `daniel-kojo-2009-multiflow`?"]),
+        (&["001", "17a"], &["unknown figure `17a`", "`fig17`"]),
+        (&["001", "fig17a"], &["unknown figure `fig17a`", "`fig17`"]),
+        (&["001", "99"], &["expected one of fig2"]),
         (&["--check", "--set", "reinit-rto=3s"], &["reinit-rto", "segue schemes etcp"]),
         (&["wu-2009-tcp-ho", "--check", "--set", "a3-cwnd=1"], &["a3-cwnd", "segue schemes tcp-ho"]),
         (&["--check", "--set", "a3-cwnd=much"], &["a3-cwnd", "much"]),

@@ -28,7 +28,7 @@ impl FromStr for Shard {
             word.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match numbers {
             Some((index, of)) if 1 <= index && index <= of => Ok(Self { index, of }),
-            _ => Err("expected I/N, the I-th of N shares, such as 3/16"),
+            _ => Err("expected I/N with I from 1 to N, such as 3/16"),
         }
     }
 }
@@ -43,7 +43,8 @@ mod tests {
         assert_eq!("1/1".parse(), Ok(Shard::WHOLE));
         assert_eq!("3/16".parse(), Ok(Shard { index: 3, of: 16 }));
         for word in ["", "3", "0/2", "3/2", "-1/2", "1/0", "a/b", "1/2/3"] {
-            assert!(word.parse::<Shard>().is_err(), "{word}");
+            let expected = word.parse::<Shard>().expect_err(word);
+            assert!(expected.contains("I from 1 to N"), "{word}: {expected}");
         }
     }
 

@@ -350,7 +350,12 @@ fn unknown(text: &str, names: &LinkNames) -> LinkError {
     let all = || built_in().chain(own());
     LinkError::Unknown {
         text: text.to_string(),
-        presets: all().collect::<Vec<_>>().join(", "),
+        presets: format!(
+            "{}; {} to {} also with -low or -high",
+            all().collect::<Vec<_>>().join(", "),
+            TODAY[0].name,
+            TODAY[TODAY.len() - 1].name
+        ),
         hint: match synonym(pieces(text)[0]) {
             Some(preset) => format!("; did you mean `{preset}`?"),
             None => did_you_mean(pieces(text)[0], all()),

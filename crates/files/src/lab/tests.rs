@@ -33,6 +33,13 @@ fn links_that_mark_are_noticed() {
     }
 }
 
+/// Scenarios spell keys with `_`.
+#[test]
+fn keys_may_be_spelt_as_scenarios_have_them() {
+    let plan = plan("warm_up = \"7s\"\nlost_icmp = 0.5\ntold_rate = 2\n").expect("a plan");
+    assert_eq!(plan.warm_up, 7 * SECOND);
+}
+
 #[test]
 fn every_key_is_heard() {
     let plan = plan(
@@ -112,7 +119,7 @@ fn mistakes_are_told_with_their_place() {
         ("[settings]\nguard = true", "unknown setting `guard`"),
         (
             "[settings]\nrest-us = \"x\"",
-            "line 4, column 11: setting of scheme `etcp-v1`: 'x' is no value of rest-us",
+            "line 4, column 11: setting of scheme `etcp-v1`: `x` is no value of rest-us",
         ),
     ] {
         let message = plan(more).unwrap_err();

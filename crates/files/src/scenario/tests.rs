@@ -194,6 +194,18 @@ const BAD: &[(&str, &str, &str)] = &[
     ("title = 'ä'; old = 'wlan'", "1, column 12", "expected"),
 ];
 
+/// Plans of the laboratory spell keys with `-`.
+#[test]
+fn keys_may_be_spelt_as_plans_have_them() {
+    let with = |keys: &str| {
+        let plan =
+            file(&format!("old = 'wlan'\nnew = 'egprs'\nnotice = 'in-band'\n{keys}")).plan(None).unwrap().0;
+        format!("{plan:?}")
+    };
+    let scenarios = with("warm_up = '7s'\nboth_ways = true\nnotice_loss = 1");
+    assert_eq!(with("warm-up = '7s'\nboth-ways = true\nnotice-loss = 1"), scenarios);
+}
+
 #[test]
 fn bad_files_say_where_and_what_was_expected() {
     for &(text, place, part) in BAD {

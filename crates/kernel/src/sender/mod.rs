@@ -103,6 +103,7 @@ impl Policy {
                 Self::TcpHo(settings) => settings.set(key, value)?,
                 Self::Unaware | Self::Plain(_) => {
                     return Err(SettingError::Unknown {
+                        what: "setting",
                         word: key.clone(),
                         expected: "a setting of a scheme that reacts, such as etcp-v1".to_owned(),
                         hint: String::new(),
@@ -167,8 +168,9 @@ fn plain(scheme: &str) -> Option<&'static str> {
 fn name_all(error: SettingError, word: &str) -> SettingError {
     match error {
         SettingError::Unknown { .. } if !word.starts_with("etcp") => SettingError::Unknown {
+            what: "scheme",
             word: word.to_owned(),
-            expected: format!("a scheme ({})", SCHEMES.join(", ")),
+            expected: format!("one of {}", SCHEMES.join(", ")),
             hint: segue_words::did_you_mean(word, SCHEMES),
         },
         other => other,

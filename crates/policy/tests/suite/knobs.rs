@@ -255,12 +255,13 @@ fn bad_words_are_named_with_the_nearest_good_one() {
     let fault = settings.set("halve-on-rtt", "on").expect_err("no such knob");
     let fault = fault.to_string();
     assert!(
-        fault.starts_with("'halve-on-rtt' is not a setting (") && fault.contains(", halve-on-rto, "),
+        fault.starts_with("unknown setting `halve-on-rtt`; expected one of ")
+            && fault.contains(", halve-on-rto, "),
         "{fault}"
     );
-    assert!(fault.ends_with("); did you mean `halve-on-rto`?"), "{fault}");
+    assert!(fault.ends_with("; did you mean `halve-on-rto`?"), "{fault}");
     let fault = settings.set("unheard-of", "on").expect_err("no such knob").to_string();
-    assert!(fault.ends_with(')'), "no guess where no word is near: {fault}");
+    assert!(!fault.contains("did you mean"), "no guess where no word is near: {fault}");
     for (knob, value) in [
         ("halve-on-rto", "maybe"),
         ("rest-us", "200 furlongs"),
@@ -279,9 +280,14 @@ fn bad_words_are_named_with_the_nearest_good_one() {
     assert_eq!(settings, scheme("etcp"), "a refusal changes nothing");
     let fault = Settings::scheme("etcp-v2").expect_err("no such scheme").to_string();
     assert!(
-        fault.starts_with("'etcp-v2' is not a scheme") && fault.contains("did you mean `etcp-v"),
+        fault.starts_with("unknown scheme `etcp-v2`; expected one of etcp, ")
+            && fault.contains("did you mean `etcp-v"),
         "{fault}"
     );
     let fault = Settings::scheme("etcp:a1+a7").expect_err("no such algorithm").to_string();
-    assert!(fault.starts_with("'a7' is not an algorithm") && fault.contains("did you mean `a1`?"), "{fault}");
+    assert!(
+        fault.starts_with("unknown algorithm `a7`; expected one of a1, ")
+            && fault.contains("did you mean `a1`?"),
+        "{fault}"
+    );
 }

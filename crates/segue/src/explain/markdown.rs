@@ -1,6 +1,7 @@
 //! Markdown of the documentation as lines of a screen.
 
 use crate::layout::wrapped;
+use comfy_table::{ColumnConstraint, Width};
 use segue_console::{lines, plain_table};
 
 /// `head` and `text` in lines of `width`, all but the first indented.
@@ -70,9 +71,16 @@ fn cells(line: &str) -> Option<Vec<&str>> {
 fn columns(rows: &[Vec<&str>], width: usize) -> String {
     let Some((head, rows)) = rows.split_first() else { return String::new() };
     let mut table = plain_table(head, width);
+    let names = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
     rows.iter().filter(|row| !row[0].starts_with("---")).for_each(|row| {
         table.add_row(row);
     });
+    // A column of names stays whole; one of sentences wraps as the others do.
+    if let Some(first) = table.column_mut(0)
+        && names > width / 3
+    {
+        first.set_constraint(ColumnConstraint::LowerBoundary(Width::Percentage(25)));
+    }
     lines(&table)
 }
 
@@ -116,6 +124,15 @@ mod tests {
                     \x20name  meaning\n a     one two three four\n       five six\n";
         assert_eq!(flowing(body, 30), told);
         assert_eq!(flowing("One\n", 30), "One\n");
+    }
+
+    /// A first column of sentences leaves room for the others.
+    #[test]
+    fn a_wide_first_column_wraps() {
+        let body = "| what stays open | choice |\n|---|---|\n| whether a window of one packet grows | it does not |\n";
+        let told = flowing(body, 30);
+        assert!(told.lines().all(|line| line.chars().count() <= 30), "{told}");
+        assert!(told.contains("it does not") && told.lines().count() <= 5, "{told}");
     }
 
     #[test]

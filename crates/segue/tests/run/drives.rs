@@ -34,6 +34,26 @@ fn a_drive_has_a_page() {
     }
 }
 
+/// A heading is no longer than the screen is wide.
+#[test]
+fn headings_of_drives_wrap() {
+    let folder = folder_with(
+        "schemes = ['newreno', 'tcp-ho']\nseeds = 1\nbandwidth_error = 0.15\n[drive]\nof = 'wcdma+wlan'\n\
+         length = '60s'\n[wan]\ndelay = '10ms'\n[traffic]\nweb = 0\ncross = 0\n",
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_segue"))
+        .current_dir(folder.path())
+        .args(["run", "s.toml"])
+        .env("COLUMNS", "60")
+        .output()
+        .expect("segue starts");
+    let said = text(&output.stdout);
+    let heading: Vec<&str> =
+        said.lines().take_while(|line| !line.trim_start().starts_with("scheme")).collect();
+    assert!(heading.len() > 1 && heading.iter().all(|line| line.chars().count() <= 60), "{said}");
+    assert!(heading.join(" ").contains("bandwidth within 15 %; handoffs: "), "{said}");
+}
+
 /// A fault in a drive is said in one line, with its place, and nothing is written.
 #[test]
 fn bad_drives_are_refused_in_their_place() {

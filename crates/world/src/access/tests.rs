@@ -298,6 +298,10 @@ fn wrong_words_are_refused() {
     }
     let message = AccessLink::parse("queue=codel").unwrap_err().to_string();
     assert!(message.starts_with("unknown link `queue=codel`; expected RATE/DELAY"), "{message}");
+    assert!(message.ends_with(", train; wifi6 to train also with -low or -high"), "{message}");
+    for preset in TODAY {
+        assert!(AccessLink::parse(&format!("{}-low", preset.name)).is_ok(), "{}", preset.name);
+    }
     for (word, preset) in [
         ("wlam,loss=1%", "wlan"),
         ("starlink", "leo"),

@@ -13,7 +13,7 @@ use segue_words::{Choice, did_you_mean, nearest, quantity};
 /// The words of any link, with their forms.
 pub const WORDS: [(&str, &str); 12] = [
     ("loss", "loss=1%, loss=ge(0.5%,30%) or loss=ge(0.5%,30%)/1ms"),
-    ("jitter", "jitter=5ms or jitter=pareto(5ms)"),
+    ("jitter", "jitter=5ms, which is jitter=normal(5ms), or jitter=pareto(5ms)"),
     ("reorder", "reorder=1% or reorder=all"),
     ("arq", "arq=10%/8ms"),
     ("vary", "vary=walk(30%) or vary=markov(20%,2%,10%)"),

@@ -96,8 +96,6 @@ pub enum ProgramWord {
     SshIdle,
 }
 
-/// The kind of file, for messages.
-
 /// A plan, and the text that it was read from.
 #[derive(Clone, Debug)]
 pub struct LabFile {

@@ -234,7 +234,7 @@ struct Usual {
 
 impl Usual {
     fn of_own_numbers() -> Self {
-        let [up, loss, jitter, queue] = ["the same", "0", "0", "drop-tail"].map(String::from);
+        let [up, loss, jitter, queue] = ["the same", "0", "0", QUEUES[0].1].map(String::from);
         Self { up, loss, jitter, queue }
     }
 
@@ -265,9 +265,18 @@ impl Usual {
                 Some((JitterShape::Normal, size)) => (size as f64 / 1e6).to_string(),
                 Some((JitterShape::Pareto, size)) => format!("{} (pareto)", size as f64 / 1e6),
             },
-            queue: format!("{} (the preset's)", down.queue.word()),
+            queue: format!("{} (the preset's)", queue_name(down.queue.word())),
         }
     }
+}
+
+/// Queues that can be chosen, by their words, and their names.
+const QUEUES: [(&str, &str); 5] =
+    [("", "drop-tail"), ("codel", "CoDel"), ("fq_codel", "FQ-CoDel"), ("pie", "PIE"), ("red", "RED")];
+
+/// The name of a queue; the first one has no word of its own here.
+fn queue_name(word: &str) -> &'static str {
+    QUEUES.iter().find(|(own, _)| *own == word).unwrap_or(&QUEUES[0]).1
 }
 
 /// A share in per cent, to a hundredth.
@@ -287,8 +296,6 @@ fn quantity(id: &str, name: &str, value: &str, [least, most]: [f64; 2]) -> Marku
 
 /// Further choices of links and users, in one panel.
 fn more() -> Markup {
-    let queues =
-        [("", "drop-tail"), ("codel", "CoDel"), ("fq_codel", "FQ-CoDel"), ("pie", "PIE"), ("red", "RED")];
     html! {
         details #more {
             summary { "More: losses, jitter, queues, traffic, series" }
@@ -304,7 +311,7 @@ fn more() -> Markup {
                         input id=(format!("{side}-jitter")) type="number" min="0" max="1000" step="any" placeholder="0";
                         label for=(format!("{side}-queue")) { "Queue" }
                         select id=(format!("{side}-queue")) {
-                            @for (word, name) in queues { option value=(word) { (name) } }
+                            @for (word, name) in QUEUES { option value=(word) { (name) } }
                         }
                         label for=(format!("{side}-words")) { "Other words" }
                         input id=(format!("{side}-words")) type="text" placeholder="arq=10%/8ms" spellcheck="false";
@@ -423,12 +430,12 @@ mod tests {
         let page = page(&traces);
         for (name, up, loss, jitter, queue) in [
             ("", "the same", "0", "0", "drop-tail"),
-            ("wlan", "the same", "0", "0", "droptail (the preset's)"),
-            ("wifi6", "the same", "0", "2 (pareto)", "fq_codel (the preset's)"),
-            ("leo", "15", "0.5 in bursts", "4", "droptail (the preset's)"),
-            ("geo", "3", "0.05", "10", "droptail (the preset's)"),
-            ("fibre", "250", "0", "0.3", "fq_codel (the preset's)"),
-            ("car", "2.5", "0.25", "4", "pie (the preset's)"),
+            ("wlan", "the same", "0", "0", "drop-tail (the preset's)"),
+            ("wifi6", "the same", "0", "2 (pareto)", "FQ-CoDel (the preset's)"),
+            ("leo", "15", "0.5 in bursts", "4", "drop-tail (the preset's)"),
+            ("geo", "3", "0.05", "10", "drop-tail (the preset's)"),
+            ("fibre", "250", "0", "0.3", "FQ-CoDel (the preset's)"),
+            ("car", "2.5", "0.25", "4", "PIE (the preset's)"),
         ] {
             let begin = format!("<option value=\"{name}\"");
             let options =

@@ -49,7 +49,13 @@ fn text(features: &[Feature], width: usize) -> String {
         text.push_str(&wrapped(&" ".repeat(head(feature, "missing").chars().count()), &without, width));
     }
     for feature in there {
-        text.push_str(&wrapped(&head(feature, "present"), &feature.found, width));
+        // Where nothing was found but a version, the use tells more.
+        let told = if feature.found == "yes" {
+            format!("for {}", feature.needed_for)
+        } else {
+            feature.found.clone()
+        };
+        text.push_str(&wrapped(&head(feature, "present"), &told, width));
     }
     text
 }
@@ -104,6 +110,16 @@ mod tests {
             ),
             "{some}"
         );
+    }
+
+    /// Some features are those of a version, in which nothing else is found.
+    #[test]
+    fn a_feature_that_is_only_there_is_told_by_its_use() {
+        let mut all = without(&[]);
+        let trigger = all.iter_mut().find(|feature| feature.name == "tun").expect("a feature");
+        trigger.found = "yes".into();
+        let told = text(&all, 300);
+        assert!(told.contains("tun         present  for this\n"), "{told}");
     }
 
     #[test]

@@ -334,9 +334,9 @@ fn a_preset_shows_what_it_has_and_one_of_its_handoffs() {
              document.getElementById('{side}-queue').selectedOptions[0].textContent]"
         ))
     };
-    let fq_codel = "fq_codel (the preset's)";
+    let fq_codel = "FQ-CoDel (the preset's)";
     assert_eq!(panel(&mut browser, "old"), serde_json::json!(["the same", "0", "2 (pareto)", fq_codel]));
-    let leo = serde_json::json!(["15", "0.5 in bursts", "4", "droptail (the preset's)"]);
+    let leo = serde_json::json!(["15", "0.5 in bursts", "4", "drop-tail (the preset's)"]);
     assert_eq!(panel(&mut browser, "new"), leo);
     let drawn = "[document.getElementById('at').value, document.getElementById('handoff-said').textContent, \
                  new URLSearchParams(location.search).get('at')]";

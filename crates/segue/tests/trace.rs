@@ -37,6 +37,30 @@ fn the_end_of_a_long_recovery_says_what_it_took() {
     assert!(story.contains(" packets sent again:"), "{story}");
 }
 
+/// The four longest silences are told one by one. A fifth is told as they are; of more it is said how many.
+#[test]
+fn many_silences_are_counted() {
+    let silences = |seed: u32| {
+        let words =
+            ["trace", "leo,loss=20%", "lte,loss=20%", "--at", "3s", "--schemes", "sack", "--story", "--seed"];
+        let story = text(&segue(&[&words[..], &[&seed.to_string()]].concat()).stdout);
+        let one_by_one = story.lines().filter(|line| line.contains("nothing is sent until ")).count();
+        let counted = story.lines().find(|line| line.contains("from here on nothing is sent "));
+        (one_by_one, counted.map(str::to_string))
+    };
+    let all: Vec<_> = (1..=20).map(silences).collect();
+    for (one_by_one, counted) in &all {
+        let more = counted.as_deref().map(|line| line.split_once(" nothing is sent ").expect("more").1);
+        let count: Option<u32> =
+            more.and_then(|more| more.split_once(" more times, for at most ")?.0.parse().ok());
+        match more {
+            Some(more) => assert!(*one_by_one == 4 && count >= Some(2), "{more}"),
+            None => assert!(*one_by_one <= 5),
+        }
+    }
+    assert!(all.iter().any(|(one_by_one, _)| *one_by_one == 5) && all.iter().any(|(_, more)| more.is_some()));
+}
+
 #[test]
 fn events_say_when_who_what_in_which_state_by_which_rule() {
     let output = trace(&["--schemes", "sack,etcp"]);

@@ -465,22 +465,22 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The longest silences; of the others how many.
+    /// The longest silences; of the others how many, unless it is one, which takes no more room itself.
     fn end_silences(&mut self) {
         let mut silences = std::mem::take(&mut self.silences);
         silences.sort_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
-        let others = silences.split_off(silences.len().min(MOST_SILENCES));
+        let told = if silences.len() == MOST_SILENCES + 1 { silences.len() } else { MOST_SILENCES };
+        let others = silences.split_off(silences.len().min(told));
         for (from, to) in silences {
             self.say(from, None, format!("nothing is sent until {} s", seconds(to)), None);
         }
         if let (Some(first), Some(longest)) = (others.iter().map(|other| other.0).min(), others.first()) {
             let count = others.len();
-            let plural = if count == 1 { "" } else { "s" };
             let length = seconds(longest.1 - longest.0);
             self.say(
                 first,
                 None,
-                format!("{count} shorter silence{plural} from here on, {length} s at most"),
+                format!("from here on nothing is sent {count} more times, for at most {length} s each"),
                 None,
             );
         }

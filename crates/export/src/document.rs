@@ -144,6 +144,15 @@ pub fn read_document(path: &str) -> Result<Vec<u8>, DocumentError> {
     Ok(bytes)
 }
 
+/// The command behind JSON of ours that is no comparison. It is the log of a trace, whose first line has its origin, or a
+/// document without rows.
+pub fn command_of_another(bytes: &[u8]) -> Option<String> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<serde_json::Value>();
+    let first = values.next()?.ok()?;
+    let command = first["origin"]["command"].as_str()?;
+    first.get("rows").is_none().then(|| command.to_string())
+}
+
 fn read_all(source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -20,7 +20,7 @@ pub use csv_origin::{
 };
 pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};
 pub use difference::difference_json;
-pub use document::{Document, DocumentError, read_document};
+pub use document::{Document, DocumentError, command_of_another, read_document};
 pub use drive::{FlatDriveRow, drive_csv, drive_json, drive_notes};
 pub use flent::flent;
 pub use live::{lab_drive_json, live_csv, live_json};

@@ -1,12 +1,12 @@
 //! `segue diff`: two results side by side, differences beyond noise first.
 
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
-use crate::repeat::command_of_another;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
 use segue_export::{
-    Document, Origin, Output, Provenance, Question, difference_json, digest_of, read_document,
+    Document, Origin, Output, Provenance, Question, command_of_another, difference_json, digest_of,
+    read_document,
 };
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};

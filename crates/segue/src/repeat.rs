@@ -5,8 +5,9 @@ use crate::{Failure, compare, diff, layout, outputs, print, warn};
 use clap::Args;
 use segue_console::printable;
 use segue_export::{
-    DirectionRecord, Document, LinkRecord, Provenance, Question, comparison_csv, comparison_json, digest,
-    handoffs_csv, metadata_file, origin_in_comments, origin_in_metadata, without_comments,
+    DirectionRecord, Document, LinkRecord, Provenance, Question, command_of_another, comparison_csv,
+    comparison_json, digest, handoffs_csv, metadata_file, origin_in_comments, origin_in_metadata,
+    without_comments,
 };
 #[cfg(feature = "files")]
 use segue_study::drive::DriveRow;
@@ -88,15 +89,6 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",
         total - same
     )))
-}
-
-/// The command behind JSON of ours that is no comparison. It is the log of a trace, whose first line has its origin, or a
-/// document without rows.
-pub(crate) fn command_of_another(bytes: &[u8]) -> Option<String> {
-    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
-    let first = values.next()?.ok()?;
-    let command = first["origin"]["command"].as_str()?;
-    first.get("rows").is_none().then(|| command.to_string())
 }
 
 /// Whether a document is a page of `--report`.

@@ -182,7 +182,7 @@ fn tables(blocks: &[Block], equation: Equation7, width: usize) -> String {
     for (figure, all) in blocks {
         let name =
             figure.map_or("The setting asked for".into(), |figure| format!("Figure {}", figure.number()));
-        let heads = ["B", "p", "sojourn", "scheme", "throughput", "against", "its throughput", "gain, %"];
+        let heads = ["B", "p", "sojourn", "scheme", "throughput", "against", "its value", "gain, %"];
         let mut rows = table(heads.into_iter().map(String::from));
         // A figure has more points than a table needs.
         let step = if figure.is_some_and(|figure| !figure.over_sojourn()) { 5 } else { 1 };

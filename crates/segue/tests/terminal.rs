@@ -245,10 +245,14 @@ fn reports_about_a_machine_fit() {
     for width in [None, Some(80), Some(100), Some(120)] {
         let text = printed(width, &["doctor"]);
         assert_fits(width.unwrap_or(80).into(), &["doctor"], &text);
-        // Findings can be copied: no word is cut. A feature that is there needs no more words.
+        // Findings can be copied: no word is cut. A feature that is there needs no more words, and its use where nothing
+        // else was found.
         for word in told["features"].as_array().expect("a list").iter().flat_map(|feature| {
-            let fields = ["name", "found", "needed_for", "without"];
-            let shown = if feature["present"] == true { &fields[..2] } else { &fields };
+            let shown: &[&str] = match (feature["present"] == true, feature["found"] == "yes") {
+                (true, true) => &["name", "needed_for"],
+                (true, false) => &["name", "found"],
+                (false, _) => &["name", "found", "needed_for", "without"],
+            };
             let words = shown.iter().map(|field| feature[*field].as_str().expect("text").to_string());
             words.collect::<Vec<_>>()
         }) {

@@ -244,7 +244,7 @@ fn trace_command(plan: &Plan, moment: Moment, experiment: &Experiment) -> Option
 mod tests {
     use super::*;
     use crate::tests::plan;
-    use segue_study::explain::explain_around;
+    use segue_study::explain::explain_since;
     use segue_world::SECOND;
 
     /// The first of several handoffs of a run is told.
@@ -253,7 +253,7 @@ mod tests {
         let moment = Moment { group: 0, seed: 7, at: 5 * SECOND };
         for settings in [&[][..], &[("handoffs", "2"), ("every", "30s")]] {
             let plan = plan(settings);
-            let traces = explain_around(&plan, moment);
+            let traces = explain_since(&plan, moment, moment.told_since());
             let command = trace_command(&plan, moment, &traces[0].trace.experiment);
             let expected = "segue trace 6400kbit/9ms 400kbit/150ms --kind mbb --flows 1 --schemes sack,etcp-v1 --at 5s \
                             --packets 20 --definition after-highest --notice instant --seed 7";
@@ -267,7 +267,7 @@ mod tests {
         let moment = Moment { group: 0, seed: 7, at: 5 * SECOND };
         let mut plan = plan(&[]);
         for _ in 0..2 {
-            let all = explain_around(&plan, moment);
+            let all = explain_since(&plan, moment, moment.told_since());
             let events: Vec<usize> = all.iter().map(|told| told.trace.events.len()).collect();
             assert_ne!(events[0], events[1], "one has more than its part");
             let most = events.iter().sum();

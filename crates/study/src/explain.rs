@@ -60,11 +60,6 @@ pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
     explain_since(plan, moment, 0)
 }
 
-/// The same without what happened long before the handoff, which stories and pages do not tell.
-pub fn explain_around(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
-    explain_since(plan, moment, moment.told_since())
-}
-
 /// The same without what happened before `since`.
 pub fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTrace> {
     explain_at_most(plan, moment, since, usize::MAX, &|_| {})

@@ -10,10 +10,10 @@ mod common;
 mod program;
 
 use common::close;
-use common::vectors::{
-    HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow, near_rate_probe,
-    near_sender, near_shares, near_spare, vectors,
+use common::near_vectors::{
+    NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
 };
+use common::vectors::{HoEvent, NEAR, beliefs, grants, ho_sender, ho_trial, vectors};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use program::{Draw, ETCP, Event, NEAR_FLOW, Program, TCP_HO};
 use segue_policy::wire::{Acceptance, Capability, ReplayWindow, Report, ReportType};

@@ -1,6 +1,7 @@
 //! Links as the papers write them, and a sender in the middle of a transfer.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod near_vectors;
 pub mod vectors;
 
 use segue_policy::{Action, Etcp, Link, Notice, PACKET, Path, Sender, Settings, What};

@@ -1,6 +1,6 @@
 //! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
 
-use crate::common::vectors::{
+use crate::common::near_vectors::{
     NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
 };
 use crate::common::*;

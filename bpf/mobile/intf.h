@@ -166,7 +166,8 @@ struct segue_waiting {
 	u16 stamped; /* time stamps have been negotiated */
 	u16 closed; /* the peer was told a window of zero last */
 	u16 resumes; /* it may be helped after an outage */
-	u32 negotiated; /* its peer is sent notices; no ACK numbers but `ack` */
+	u16 negotiated; /* its peer is sent notices; no ACK numbers but `ack` */
+	u16 mss; /* as in segue_sent; 0: unknown */
 	u32 packets; /* data packets that have come */
 	u32 una; /* snd_una */
 	u32 under_way; /* there is a hole in what has come, or data of this host are not acknowledged */

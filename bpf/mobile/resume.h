@@ -245,6 +245,7 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 		known->packets = tp->data_segs_in;
 		__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
 		waiting.known = known->known;
+		waiting.mss = known->mss;
 	}
 	waiting.packets = tp->data_segs_in;
 	waiting.heard = tp->tcp_clock_cache;

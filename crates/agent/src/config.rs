@@ -29,7 +29,7 @@ const LARGEST_MIB: u64 = 1;
 /// The kind of file, for messages.
 const EXPECTED: &str = "TOML as in examples/agent.toml";
 /// Unless the file says otherwise.
-const OTHERS: Treated = Treated { resume: true, window: true, freeze: 500_000_000 };
+const OTHERS: Treated = Treated { resume: true, window: true, freeze: 500_000_000, mtu: false };
 /// The longest break before which windows may be closed, us.
 const LONGEST_FREEZE: u32 = 60_000_000;
 /// Most entries of a list.
@@ -68,6 +68,7 @@ struct OthersWords {
     resume: Option<bool>,
     window: Option<bool>,
     freeze: Option<Spanned<String>>,
+    mtu: Option<bool>,
     #[serde(default)]
     prefix: Vec<Spanned<PrefixWords>>,
 }
@@ -86,6 +87,7 @@ struct PrefixWords {
     resume: Option<bool>,
     window: Option<bool>,
     freeze: Option<Spanned<String>>,
+    mtu: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -265,22 +267,23 @@ impl Source<'_> {
         }
         let mut prefixes: Vec<(IpNet, OwnTreated)> = Vec::new();
         for words in &words.prefix {
-            let PrefixWords { to, resume, window, freeze } = words.get_ref();
+            let PrefixWords { to, resume, window, freeze, mtu } = words.get_ref();
             let fail = |problem: &str| self.at(to.span(), &format!("to: `{}` {problem}", to.get_ref()));
             let net = prefix(to.get_ref(), "").map_err(|problem| fail(&problem))?;
             if prefixes.iter().any(|(other, _)| *other == net) {
                 return Err(fail("stands twice; expected each prefix once"));
             }
-            if resume.is_none() && window.is_none() && freeze.is_none() {
-                return Err(fail("is treated as all others; expected `resume`, `window` or `freeze`"));
+            if resume.is_none() && window.is_none() && freeze.is_none() && mtu.is_none() {
+                return Err(fail("is treated as all others; expected `resume`, `window`, `freeze` or `mtu`"));
             }
             let freeze = freeze.as_ref().map(|_| self.freeze(freeze)).transpose()?;
-            prefixes.push((net, OwnTreated { resume: *resume, window: *window, freeze }));
+            prefixes.push((net, OwnTreated { resume: *resume, window: *window, freeze, mtu: *mtu }));
         }
         let all = Treated {
             resume: words.resume.unwrap_or(OTHERS.resume),
             window: words.window.unwrap_or(OTHERS.window),
             freeze: self.freeze(&words.freeze)?,
+            mtu: words.mtu.unwrap_or(OTHERS.mtu),
         };
         let forwarded = matches!(words.scope, Some(ScopeWord::Forwarded));
         Ok(Others { all, prefixes, forwarded })

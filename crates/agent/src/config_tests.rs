@@ -28,7 +28,7 @@ fn what_is_done_for_other_peers() {
     let config = parse("[others]\nresume = false\n[[others.prefix]]\nto = \"192.0.2.0/24\"\nresume = true\n")
         .expect("a configuration");
     let net = "192.0.2.0/24".parse().expect("a prefix");
-    let own = OwnTreated { resume: Some(true), window: None, freeze: None };
+    let own = OwnTreated { resume: Some(true), window: None, freeze: None, mtu: None };
     assert_eq!(config.others.prefixes, [(net, own)]);
     assert_eq!(config.others.all, Treated { resume: false, ..OTHERS });
     let config = parse("[others]\nwindow = false\nscope = \"forwarded\"\n").expect("a configuration");
@@ -38,15 +38,20 @@ fn what_is_done_for_other_peers() {
     let others = config.expect("a configuration").others;
     let treated = |to: &str| others.treated(&to.parse().expect("a prefix")).freeze;
     assert_eq!((treated("192.0.2.0/24"), treated("2001:db8::/32")), (2_000_000_000, 0));
+    let config = parse("[others]\nmtu = true\n[[others.prefix]]\nto = \"192.0.2.0/24\"\nmtu = false\n");
+    let others = config.expect("a configuration").others;
+    let treated = |to: &str| others.treated(&to.parse().expect("a prefix")).mtu;
+    assert_eq!((treated("192.0.2.0/25"), treated("198.51.100.0/24"), OTHERS.mtu), (false, true, false));
     for (text, said) in [
+        ("[others]\nmtu = 1492\n", "a.toml, line 2, column 7: found the number 1492; expected true or false"),
         ("[others]\nwindow = 15\n", "a.toml, line 2, column 10: found the number 15; expected true or false"),
         (
             "[[others.prefix]]\nto = \"::/0\"\nwindows = true\n",
-            "a.toml, line 3, column 1: unknown key `windows`, expected one of `to`, `resume`, `window`, `freeze`; did you mean `window`?",
+            "a.toml, line 3, column 1: unknown key `windows`, expected one of `to`, `resume`, `window`, `freeze`, `mtu`; did you mean `window`?",
         ),
         (
             "[[others.prefix]]\nto = \"::/0\"\n",
-            "a.toml, line 2, column 6: to: `::/0` is treated as all others; expected `resume`, `window` or `freeze`",
+            "a.toml, line 2, column 6: to: `::/0` is treated as all others; expected `resume`, `window`, `freeze` or `mtu`",
         ),
         (
             "[others]\nfreeze = \"61s\"\n",
@@ -54,7 +59,7 @@ fn what_is_done_for_other_peers() {
         ),
         (
             "[others]\nresum = true\n",
-            "a.toml, line 2, column 1: unknown key `resum`, expected one of `scope`, `resume`, `window`, `freeze`, `prefix`; did you mean `resume`?",
+            "a.toml, line 2, column 1: unknown key `resum`, expected one of `scope`, `resume`, `window`, `freeze`, `mtu`, `prefix`; did you mean `resume`?",
         ),
         (
             "[others]\n[[others.prefix]]\nto = \"192.0.2.1/24\"\nresume = true\n",

@@ -113,7 +113,7 @@ fn flow(waiting: Waiting, access: u64, links: Option<[Link; 2]>) -> Flow<Waiting
     let rtt = waiting.rtt.map(|rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
     let (acks, round_trip) = (waiting.acks.len(), rtt.unwrap_or(0).max(access));
     let anew = anew(rtt, links);
-    Flow { acks, round_trip, closed: waiting.closed, anew, told: None, idle: None, waiting }
+    Flow { acks, round_trip, closed: waiting.closed, anew, mtu: None, told: None, idle: None, waiting }
 }
 
 /// One whose packets a handoff at `now` may have lost.
@@ -137,10 +137,15 @@ fn anew(rtt: Option<u64>, links: Option<[Link; 2]>) -> bool {
     })
 }
 
+/// How this peer is treated; none: it is left alone.
+fn treated(prefixes: &[Prefix], remote: IpAddr) -> Option<Treated> {
+    let around = prefixes.iter().filter(|prefix| prefix.to.contains(&remote));
+    Some(around.max_by_key(|prefix| prefix.to.prefix_len())?.treated)
+}
+
 /// Whether windows that this peer is told may be bounded.
 fn bounds(prefixes: &[Prefix], remote: IpAddr) -> bool {
-    let around = prefixes.iter().filter(|prefix| prefix.to.contains(&remote));
-    around.max_by_key(|prefix| prefix.to.prefix_len()).is_some_and(|prefix| prefix.treated.window)
+    treated(prefixes, remote).is_some_and(|treated| treated.window)
 }
 
 /// Has packets about this connection, which this host forwards, leave as frames to the router that they would go to.
@@ -365,7 +370,12 @@ impl Others {
         let found = waiting.len();
         self.counts.opened += waiting.iter().filter(|waiting| waiting.closed).count() as u64;
         let access = 2 * u64::from(outage.delay_us) * 1000;
-        let flows = waiting.into_iter().map(|waiting| flow(waiting, access, outage.links));
+        let may_tell =
+            |waiting: &Waiting| treated(&self.prefixes, waiting.remote().ip()).is_some_and(|t| t.mtu);
+        let flows = waiting.into_iter().map(|waiting| {
+            let mtu = waiting.smaller_mtu().filter(|_| may_tell(&waiting));
+            Flow { mtu, ..flow(waiting, access, outage.links) }
+        });
         // The kernel's list has an order of its own: none is taken to be told before the last.
         let told = outage.pace.clone().time_of(u32::try_from(negotiated.len()).unwrap_or(u32::MAX));
         let flows = flows.chain(negotiated.into_iter().map(|waiting| told_flow(waiting, access, told)));
@@ -455,6 +465,7 @@ impl Others {
                     let sent = match say {
                         Say::About(number) => mobile.send_unreachable(waiting, waiting.acks[*number]),
                         Say::AboutNext => mobile.send_unreachable(waiting, waiting.next()),
+                        Say::TooBig(mtu) => mobile.send_too_big(waiting, waiting.next(), *mtu),
                         Say::Octet(number) => mobile.send_octet(waiting, waiting.acks[*number]),
                         Say::Ack => mobile.send_ack(waiting),
                     };

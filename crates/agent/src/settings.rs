@@ -41,6 +41,8 @@ pub struct Treated {
     pub window: bool,
     /// Their windows are closed before a foreseen break of at most so long, ns; 0: never.
     pub freeze: u64,
+    /// They are told a smaller MTU where messages alone bring nothing.
+    pub mtu: bool,
 }
 
 /// The same for some peers, as far as it is said.
@@ -52,6 +54,8 @@ pub struct OwnTreated {
     pub window: Option<bool>,
     /// The longest foreseen break before which their windows are closed, ns.
     pub freeze: Option<u64>,
+    /// Whether they are told a smaller MTU where messages alone bring nothing.
+    pub mtu: Option<bool>,
 }
 
 /// Connections whose peers have not negotiated.
@@ -72,6 +76,7 @@ impl Others {
             resume: self.said(to, |own| own.resume).unwrap_or(self.all.resume),
             window: self.said(to, |own| own.window).unwrap_or(self.all.window),
             freeze: self.said(to, |own| own.freeze).unwrap_or(self.all.freeze),
+            mtu: self.said(to, |own| own.mtu).unwrap_or(self.all.mtu),
         }
     }
 

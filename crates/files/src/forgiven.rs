@@ -34,7 +34,8 @@ const KEYS: [&str; 23] = [
 ];
 
 /// Keys of two words: plans of the laboratory join them by `-`, other files by `_`.
-const OF_TWO_WORDS: [&str; 9] = [
+const OF_TWO_WORDS: [&str; 10] = [
+    "agent_mtu",
     "bandwidth_error",
     "both_ways",
     "freeze_before",

@@ -39,6 +39,8 @@ pub struct LabWords {
     pub lost_messages: Option<Spanned<f64>>,
     /// "none" or "nat", a NAT and a stateful firewall before the server; "none" unless given.
     pub gateway: Option<Spanned<Gateway>>,
+    /// Whether agents may tell servers a smaller MTU (`mtu` of the agent's table `others`); false unless given.
+    pub agent_mtu: Option<Spanned<bool>>,
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Spanned<u32>>,
     /// Senders, the first of which the others are held against; ["cubic", "etcp-v1"] unless given.
@@ -175,6 +177,9 @@ impl LabFile {
             if word.is_some() {
                 return Err(self.of_one_handoff(word, name));
             }
+        }
+        if words.agent_mtu.is_some() {
+            return Err(self.of_one_handoff(&words.agent_mtu, "agent-mtu"));
         }
         if words.noise.is_some() {
             // A drive is not simulated.
@@ -361,6 +366,7 @@ impl LabFile {
         Ok(Conditions {
             dead: words.dead.as_ref().map_or_else(Dead::default, |word| *word.get_ref()),
             gateway: words.gateway.as_ref().map_or_else(Gateway::default, |word| *word.get_ref()),
+            agent_mtu: words.agent_mtu.as_ref().is_some_and(|word| *word.get_ref()),
             lost_icmp: self.number("lost-icmp", &words.lost_icmp, 0.0, lab::LOST)?,
             lost_messages: self.number("lost-messages", &words.lost_messages, 0.0, lab::LOST)?,
         })

@@ -173,7 +173,7 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
     let path = |path: &Path| path.display().to_string();
     let mut text = format!("cgroup = {:?}\ncontrol = {:?}\n", path(cgroup), path(control));
     text.extend(pin.map(|pin| format!("pin = {:?}\n", path(pin))));
-    text.push_str("[others]\nfreeze = \"60s\"\n");
+    text.push_str(&format!("[others]\nfreeze = \"60s\"\nmtu = {}\n", plan.agent_mtu));
     for ((device, link), factor) in DEVICES.into_iter().zip([&plan.old, &plan.new]).zip([1.0, plan.told_rate])
     {
         let rate = (mean_kbps(&link.down) as f64 * factor).round().max(1.0) as u64;

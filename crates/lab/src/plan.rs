@@ -54,6 +54,8 @@ pub struct Plan {
     pub wired: Duration,
     /// The rate in the notice, as a multiple of the true one.
     pub told_rate: f64,
+    /// Whether agents may tell a smaller MTU (`mtu` of the agent's `[others]`).
+    pub agent_mtu: bool,
     /// Whether the laboratory's test sender tells of handoffs at all.
     pub notices: bool,
     /// Whether senders ask for ECN.
@@ -95,6 +97,7 @@ impl Plan {
             parallel: 1,
             wired: Duration::ZERO,
             told_rate: 1.0,
+            agent_mtu: false,
             notices: true,
             ecn: false,
             packets: false,

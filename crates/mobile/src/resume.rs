@@ -13,6 +13,8 @@
 //!   Linux).
 //! * No new data after a round trip: single messages about the number that the ACK has told. They are first close to
 //!   each other, then further and further apart. They are no more than take back the doublings of the outage and two.
+//! * If the connection may be told a smaller MTU ([`Flow::mtu`]), the first three single messages tell it, too. RFC 6069
+//!   acts no earlier than a base RTO behind the peer's last retransmission; a smaller MTU has the peer resend at once.
 //! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first. It has
 //!   nothing under way that a message could be about, and waits for a window.
 //! * A peer that has negotiated is told of the handoff by a notice, which says more than these packets ([`Flow::told`]).
@@ -62,6 +64,8 @@ pub enum Say {
     About(usize),
     /// A message about the number that the ACK tells.
     AboutNext,
+    /// The packet of the number that the ACK tells was larger than this MTU.
+    TooBig(u16),
     /// An ACK of the first octet behind this one of the last ACK numbers.
     Octet(usize),
     /// The last ACK.
@@ -81,6 +85,8 @@ pub struct Flow<W> {
     pub closed: bool,
     /// Its peer had better begin anew ([`begins_anew`]).
     pub anew: bool,
+    /// Its peer may be told this MTU, which is smaller than its packets.
+    pub mtu: Option<u16>,
     /// Its peer has negotiated, and its notice has left so long after the link is back, ns.
     pub told: Option<u64>,
     /// Neither a hole nor data of this host under way show that its peer waits. For so long nothing has come, ns.
@@ -332,7 +338,8 @@ impl<K, W> Helped<K, W> {
             Stage::Single(sent) if sent < self.singles => {
                 self.stage = Stage::Single(sent + 1);
                 self.due = now + (APART << (sent + 1).saturating_sub(CLOSE).min(8));
-                vec![Say::AboutNext]
+                let mtu = self.flow.mtu.filter(|_| self.why == Why::Outage && sent < COPIES);
+                std::iter::once(Say::AboutNext).chain(mtu.map(Say::TooBig)).collect()
             }
             Stage::Single(_) => {
                 self.due = u64::MAX;

@@ -13,6 +13,8 @@ pub struct Conditions {
     pub lost_messages: f64,
     /// A router before the server.
     pub gateway: Gateway,
+    /// Agents may tell a smaller MTU.
+    pub agent_mtu: bool,
 }
 
 impl Conditions {
@@ -29,6 +31,9 @@ impl Conditions {
             if share > 0.0 {
                 words.push(format!("{name} = {share}"));
             }
+        }
+        if self.agent_mtu {
+            words.push("agent-mtu = true".into());
         }
         words.join(", ")
     }

@@ -46,7 +46,7 @@ fn every_key_is_heard() {
         "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
          senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
          program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\ndead = \"down-first\"\nlost-icmp = 1.0\n\
-         lost-messages = 0.5\nnoise = \"0s\"\n[settings]\nrest-us = \"100ms\"\n",
+         lost-messages = 0.5\nagent-mtu = true\nnoise = \"0s\"\n[settings]\nrest-us = \"100ms\"\n",
     )
     .unwrap();
     assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
@@ -54,10 +54,15 @@ fn every_key_is_heard() {
     assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
     assert_eq!(plan.noise, 0);
-    let conditions =
-        Conditions { dead: Dead::DownFirst, lost_icmp: 1.0, lost_messages: 0.5, gateway: Gateway::None };
+    let conditions = Conditions {
+        dead: Dead::DownFirst,
+        lost_icmp: 1.0,
+        lost_messages: 0.5,
+        gateway: Gateway::None,
+        agent_mtu: true,
+    };
     assert_eq!(plan.conditions, conditions);
-    assert_eq!(conditions.words(), "dead = down-first, lost-icmp = 1, lost-messages = 0.5");
+    assert_eq!(conditions.words(), "dead = down-first, lost-icmp = 1, lost-messages = 0.5, agent-mtu = true");
     assert_eq!(plan.count(), 2 * 4 * 7);
     let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
     let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };

@@ -70,8 +70,29 @@ pub(super) fn packet(ack: &Ack, link: Link, kind: ReportType) -> Result<Vec<u8>,
 }
 
 /// Host unreachable (RFC 792: type 3, code 1; RFC 4443: type 1, code 0) to the peer, about its segment of this sequence
-/// number. It quotes the segment's IP header, and as much of TCP's as RFC 792 asks for.
+/// number.
 pub(super) fn unreachable(ends: &Ends, number: u32) -> Result<Vec<u8>, Error> {
+    use icmpv4::DestUnreachableHeader::Host;
+    use icmpv6::DestUnreachableCode::NoRoute;
+    message(
+        ends,
+        number,
+        Icmpv4Type::DestinationUnreachable(Host),
+        Icmpv6Type::DestinationUnreachable(NoRoute),
+    )
+}
+
+/// Fragmentation needed (RFC 1191: 3, 4) or packet too big (RFC 4443: 2) to the peer, about its segment
+/// of this number. The path takes no more than `mtu` octets.
+pub(super) fn too_big(ends: &Ends, number: u32, mtu: u16) -> Result<Vec<u8>, Error> {
+    let needed = icmpv4::DestUnreachableHeader::FragmentationNeeded { next_hop_mtu: mtu };
+    let ipv6 = Icmpv6Type::PacketTooBig { mtu: mtu.into() };
+    message(ends, number, Icmpv4Type::DestinationUnreachable(needed), ipv6)
+}
+
+/// A message about the peer's segment of this sequence number. It quotes the segment's IP header, and as much of TCP's
+/// as RFC 792 asks for.
+fn message(ends: &Ends, number: u32, ipv4: Icmpv4Type, ipv6: Icmpv6Type) -> Result<Vec<u8>, Error> {
     /// TCP's header: the length that the quoted IP header tells.
     const HEADER: u16 = 20;
     let mut quoted = Vec::with_capacity(48);
@@ -100,12 +121,8 @@ pub(super) fn unreachable(ends: &Ends, number: u32) -> Result<Vec<u8>, Error> {
     let mut packet = Vec::with_capacity(104);
     let ip = ip(ends)?;
     match ends.local {
-        SocketAddr::V4(_) => ip
-            .icmpv4(Icmpv4Type::DestinationUnreachable(icmpv4::DestUnreachableHeader::Host))
-            .write(&mut packet, &quoted),
-        SocketAddr::V6(_) => ip
-            .icmpv6(Icmpv6Type::DestinationUnreachable(icmpv6::DestUnreachableCode::NoRoute))
-            .write(&mut packet, &quoted),
+        SocketAddr::V4(_) => ip.icmpv4(ipv4).write(&mut packet, &quoted),
+        SocketAddr::V6(_) => ip.icmpv6(ipv6).write(&mut packet, &quoted),
     }
     .expect("a vector grows, and no payload is too long");
     Ok(packet)

@@ -27,6 +27,9 @@ const PLACE: TcSlot = TcSlot { priority: 0x5e61, handle: 1, program: "mobile_ech
 /// The same where clsact came with the filter, for who finds it when its owner was killed.
 const PLACE_AND_CLSACT: TcSlot = TcSlot { handle: 2, ..PLACE };
 
+/// The MTU of each IPv6 path at least (RFC 8200, 5).
+const LEAST_MTU: u16 = 1280;
+
 /// Peers that have not negotiated, by prefix; of several the longest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treatment {
@@ -64,6 +67,8 @@ pub struct Waiting {
     pub(super) packets: u32,
     /// The first number of this host's that the peer has not acknowledged.
     pub(super) una: u32,
+    /// Octets of data in the peer's largest packets; 0: unknown.
+    pub(super) mss: u16,
     /// There is a hole in what has come, or data of this host are not acknowledged.
     pub under_way: bool,
     /// When something was last at work on it, by CLOCK_MONOTONIC.
@@ -94,6 +99,16 @@ impl Waiting {
     /// The sequence number that this host expects next, which [`Mobile::send_ack`] tells.
     pub fn next(&self) -> u32 {
         self.ack
+    }
+
+    /// An MTU below the size of the peer's largest packets ([`Mobile::send_too_big`]). None: their size is not known, or
+    /// they are no larger than each path must take (RFC 8200, 5).
+    pub fn smaller_mtu(&self) -> Option<u16> {
+        // TCP's header, and time stamps with their padding (RFC 7323, appendix A).
+        let tcp = 20 + if self.stamp.is_some() { 12 } else { 0 };
+        let ip = if self.ends.remote.is_ipv4() { 20 } else { 40 };
+        let mtu = u32::from(self.mss) + tcp + ip - 8;
+        u16::try_from(mtu).ok().filter(|mtu| self.mss > 0 && *mtu >= LEAST_MTU)
     }
 
     /// Whether it is the same connection.
@@ -142,6 +157,7 @@ impl From<segue_waiting> for Waiting {
             negotiated: waiting.negotiated != 0,
             packets: waiting.packets,
             una: waiting.una,
+            mss: waiting.mss,
             under_way: waiting.under_way != 0,
             heard: Duration::from_nanos(waiting.heard),
             acks: newest_first(&waiting.acks, waiting.known, waiting.ack),
@@ -335,6 +351,15 @@ impl Mobile {
     /// This host does not send it.
     pub fn send_unreachable(&mut self, waiting: &Waiting, number: u32) -> Result<(), Error> {
         self.send(waiting, &craft::unreachable(&waiting.ends, number)?)
+    }
+
+    /// Tells the peer that its segment of this sequence number was larger than `mtu`: fragmentation needed (RFC 1191), or
+    /// packet too big (RFC 8201). Linux resends all larger packets at once if its own MTU was larger.
+    ///
+    /// # Errors
+    /// This host does not send it.
+    pub fn send_too_big(&mut self, waiting: &Waiting, number: u32, mtu: u16) -> Result<(), Error> {
+        self.send(waiting, &craft::too_big(&waiting.ends, number, mtu)?)
     }
 
     /// Sends the connection's last ACK again, with no stamp echoed.
@@ -531,6 +556,50 @@ mod tests {
             assert_eq!(quoted[at..at + length], source);
             assert_eq!(quoted[at + length..at + 2 * length], destination);
         }
+    }
+
+    /// RFC 1191, section 4; RFC 4443, 3.2.
+    #[test]
+    fn a_smaller_mtu_is_told_of_the_peers_segment() {
+        for (local, remote, kind, mtu) in [
+            ("10.1.2.3:4000", "10.1.2.4:443", [3, 4], [0, 0, 5, 0xd4]),
+            ("[fd00::1]:4000", "[fd00::2]:443", [2, 0], [0, 0, 5, 0xd4]),
+        ] {
+            let waiting = waiting(local, remote);
+            let [packet, other] =
+                [craft::too_big(&waiting.ends, 9, 1492), craft::unreachable(&waiting.ends, 9)]
+                    .map(|packet| packet.expect("it can be built"));
+            let header = if waiting.remote().is_ipv4() { 20 } else { 40 };
+            assert_eq!((&packet[header..header + 2], &packet[header + 4..header + 8]), (&kind[..], &mtu[..]));
+            assert_eq!(packet[header + 8..], other[header + 8..], "the same is quoted");
+            match SlicedPacket::from_ip(&packet).expect("a packet").transport.expect("ICMP") {
+                TransportSlice::Icmpv4(icmp) => {
+                    assert_eq!(icmp.checksum(), icmp.icmp_type().calc_checksum(icmp.payload()));
+                }
+                TransportSlice::Icmpv6(icmp) => {
+                    let [from, to] =
+                        [&packet[8..24], &packet[24..40]].map(|ip| ip.try_into().expect("16 octets"));
+                    assert!(icmp.is_checksum_valid(from, to));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// 1448 octets of data, 12 of time stamps, 20 of TCP's header and 20 of IPv4's are 1500.
+    #[test]
+    fn a_smaller_mtu_is_below_the_peers_packets() {
+        let of = |remote: &str, mss, stamp| {
+            let local = if remote.starts_with('[') { "[fd00::1]:4000" } else { "10.1.2.3:4000" };
+            Waiting { mss, stamp, ..waiting(local, remote) }.smaller_mtu()
+        };
+        assert_eq!(of("10.1.2.4:443", 1448, Some(1)), Some(1492));
+        assert_eq!(of("10.1.2.4:443", 1460, None), Some(1492));
+        assert_eq!(of("[fd00::2]:443", 1428, Some(1)), Some(1492));
+        assert_eq!(of("10.1.2.4:443", 1236, Some(1)), Some(1280), "no smaller one");
+        assert_eq!(of("10.1.2.4:443", 1235, Some(1)), None);
+        assert_eq!(of("10.1.2.4:443", 0, Some(1)), None, "unknown");
+        assert_eq!(of("10.1.2.4:443", u16::MAX, Some(1)), None, "no packet");
     }
 
     #[test]

@@ -350,6 +350,37 @@ fn a_message_has_the_peer_resend_before_its_timer() {
     panic!("it always took the peer's timer");
 }
 
+/// RFC 1191: whatever the timer's time is.
+#[test]
+#[ignore = "needs kernel"]
+fn a_smaller_mtu_has_the_peer_resend_at_once() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    let (near, far) = connect(&hosts, false);
+    let mut offset = 100_000;
+    carry(&far, &near, 0, offset);
+    // A machine on which nothing happens in time tells nothing: again, with a still smaller one.
+    for _ in 0..10 {
+        downlink(&hosts, true);
+        (&far).write_all(&stream(offset, 5000)).expect("the socket's buffer takes it");
+        let due = backed_off(&hosts.peer, &far);
+        downlink(&hosts, false);
+        let all = waiting(&hosts, &mut mobile);
+        assert_eq!(all.len(), 1, "{all:?}");
+        let mtu = all[0].smaller_mtu().expect("whole packets have come");
+        hosts.mobile.run(|| mobile.send_too_big(&all[0], all[0].next(), mtu).expect("it is sent"));
+        let mut received = [0; 5000];
+        (&near).read_exact(&mut received).expect("it arrives");
+        assert!(received[..] == stream(offset, 5000), "other octets");
+        if Instant::now() < due {
+            return;
+        }
+        carry(&far, &near, offset + 5000, 10_000);
+        offset += 15_000;
+    }
+    panic!("it always took the peer's timer");
+}
+
 /// A server that knows nothing of us sends data that is lost; then `breaks` does something to the old link. The route moves
 /// to another link once the server's timer has backed off. Whether new data has come before that timer's time, and what
 /// the agent says.

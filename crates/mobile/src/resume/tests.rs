@@ -7,13 +7,17 @@ fn watch() -> &'static str {
 }
 
 fn flow(waiting: u32, acks: usize) -> Flow<u32> {
-    Flow { waiting, acks, round_trip: 18 * MS, closed: false, anew: false, told: None, idle: None }
+    Flow { waiting, acks, round_trip: 18 * MS, closed: false, anew: false, mtu: None, told: None, idle: None }
 }
 
 /// All that a connection is sent which gets no answer: when, and what.
 fn script(outage: u64, acks: usize) -> Vec<(u64, Vec<Say>)> {
+    script_of(outage, flow(1, acks))
+}
+
+fn script_of(outage: u64, flow: Flow<u32>) -> Vec<(u64, Vec<Say>)> {
     let mut resumes = Resumes::new();
-    assert_eq!(resumes.begin(0, watch(), outage, 100_000, [flow(1, acks)]), 1);
+    assert_eq!(resumes.begin(0, watch(), outage, 100_000, [flow]), 1);
     let mut said = Vec::new();
     while let Some(at) = resumes.deadline() {
         let Due { id, says, last, .. } = resumes.next(at).expect("it is due");
@@ -35,6 +39,34 @@ fn a_silent_peer_is_told_in_this_order() {
     let single = |at| (at, vec![Say::AboutNext]);
     assert_eq!(said[3..7], [38, 113, 188, 263].map(single));
     assert_eq!(said[7..], [(338, vec![Say::Ack])], "the end");
+}
+
+/// The rest is as without.
+#[test]
+fn three_single_messages_tell_a_smaller_mtu() {
+    let said = script_of(10 * SECOND, Flow { mtu: Some(1492), ..flow(1, 2) });
+    let big = |at| (at, vec![Say::AboutNext, Say::TooBig(1492)]);
+    assert_eq!(said[3..6], [38, 113, 188].map(big));
+    assert_eq!(said[6], (263, vec![Say::AboutNext]));
+    let without = |says: &[Say]| -> Vec<Say> {
+        says.iter().copied().filter(|say| !matches!(say, Say::TooBig(_))).collect()
+    };
+    let rest: Vec<_> = said.iter().map(|(at, says)| (*at, without(says))).collect();
+    assert_eq!(rest, script(10 * SECOND, 2));
+}
+
+/// After a handoff that lost nothing as far as is known, no path is said to be narrower.
+#[test]
+fn a_doubted_outage_tells_no_mtu() {
+    let mut resumes = Resumes::new();
+    resumes.doubt(0, watch(), 2 * SECOND, 100_000, [Flow { mtu: Some(1492), ..flow(1, 2) }]);
+    while let Some(at) = resumes.deadline() {
+        let Due { id, says, last, .. } = resumes.next(at).expect("it is due");
+        assert!(says.iter().all(|say| !matches!(say, Say::TooBig(_))), "{says:?}");
+        if last {
+            resumes.end(id);
+        }
+    }
 }
 
 #[test]

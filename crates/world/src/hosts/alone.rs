@@ -226,6 +226,7 @@ impl Mobile {
             round_trip,
             closed: false,
             anew: false,
+            mtu: None,
             told: Some(told),
             idle: None,
         };
@@ -264,6 +265,7 @@ impl Mobile {
                     closed: false,
                     // Other stacks count whole packets.
                     anew: matches!(flow.receiver, AnyReceiver::Linux(_)) && begins_anew(&old, &new),
+                    mtu: None,
                     told: None,
                     idle: None,
                 }
@@ -393,6 +395,8 @@ impl Mobile {
         let act = match say {
             Say::About(number) => Act::Message { seq: past(number), lost },
             Say::AboutNext => Act::Message { seq: waiting.ack, lost },
+            // This mobile tells none.
+            Say::TooBig(_) => return,
             Say::Octet(number) => Act::Octet { seq: past(number), lost },
             Say::Ack => Act::LastAck { ack: waiting.ack, lost },
         };

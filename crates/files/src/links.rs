@@ -6,7 +6,7 @@ use segue_world::access::LinkNames;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 #[derive(Deserialize)]
@@ -21,16 +21,23 @@ pub fn place() -> Option<PathBuf> {
     Some(dirs::config_dir()?.join("segue/links.toml"))
 }
 
+/// A folder on the way that is missing, no folder or closed: a service may run with another user's HOME.
+const NOT_THERE: [ErrorKind; 3] =
+    [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::PermissionDenied];
+
 /// The names that the file gives, if it is there.
 ///
 /// Errors: the file cannot be read, or it names something that is no link.
 pub fn own_links() -> Result<LinkNames, FileError> {
-    let Some(path) = place() else { return Ok(LinkNames::default()) };
+    place().map_or_else(|| Ok(LinkNames::default()), |path| names_in(&path))
+}
+
+fn names_in(path: &Path) -> Result<LinkNames, FileError> {
     let name = path.to_string_lossy();
     let expected = "links in TOML (docs/reference/links.md)";
     // A link that leads nowhere is there all the same.
-    match (std::fs::symlink_metadata(&path), std::fs::metadata(&path)) {
-        (Err(error), _) if error.kind() == ErrorKind::NotFound => Ok(LinkNames::default()),
+    match (std::fs::symlink_metadata(path), std::fs::metadata(path)) {
+        (Err(error), _) if NOT_THERE.contains(&error.kind()) => Ok(LinkNames::default()),
         (Ok(_), Ok(found)) if !found.is_file() && !found.is_dir() => {
             let problem = "it is not a file".to_string();
             Err(FileError::Unreadable { path: name.into_owned(), problem, expected })
@@ -55,6 +62,22 @@ fn names_of(source: &Source) -> Result<LinkNames, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_folder_that_is_closed_or_none_has_no_names() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let closed = folder.path().join("closed");
+        std::fs::create_dir(&closed).expect("a folder");
+        std::fs::set_permissions(&closed, Permissions::from_mode(0)).expect("it is ours");
+        std::fs::write(folder.path().join("file"), "").expect("a file");
+        for place in ["closed/segue/links.toml", "file/segue/links.toml", "none/segue/links.toml"] {
+            let names =
+                names_in(&folder.path().join(place)).unwrap_or_else(|error| panic!("{place}: {error}"));
+            assert_eq!(format!("{names:?}"), format!("{:?}", LinkNames::default()));
+        }
+    }
 
     /// Each mistake, and a part of the message with its place.
     #[test]

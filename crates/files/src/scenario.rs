@@ -52,7 +52,7 @@ pub struct Scenario {
     /// After each pair of links also the way back; false unless given.
     #[schemars(with = "Option<bool>")]
     pub both_ways: Option<Spanned<bool>>,
-    /// "mbb", "bbm" or both; "mbb" unless given.
+    /// "mbb", "bbm", "soft", "ping-pong" or a list; "mbb" unless given.
     #[schemars(with = "Option<Several<OneOf<SimulatedKind>>>")]
     pub kind: Option<Several<SimulatedKind>>,
     /// How long break-before-make is without a link: one time or a list; "1s" unless given.

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
 use segue_console::Failure;
 use segue_study::measure::Column;
-use segue_study::request::PACKETS;
+use segue_study::request::{MOST_PACKETS, PACKETS};
 use segue_study::times::time;
 use segue_tcp::linux::cc::CcName;
 use segue_words::quantity;
@@ -80,7 +80,7 @@ pub struct BenchArgs {
     #[arg(long, value_parser = choice::<Address>())]
     pub address: Option<Address>,
     /// Packets per transfer
-    #[arg(long, value_name = "P", default_value_t = PACKETS, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = PACKETS, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), allow_negative_numbers = true)]
     pub packets: u32,
     /// When the transfer counts as complete
     #[arg(long, value_parser = choice::<Definition>(), default_value = "after-highest")]

@@ -39,10 +39,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
     pub at: Times,
     /// Number of handoffs in a row: to NEW, back, to NEW and so on; each is counted by itself
-    #[arg(long, value_name = "N", requires = "every", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub handoffs: Option<String>,
     /// Time between the starts of two handoffs in a row
-    #[arg(long, value_name = "TIME", requires = "handoffs", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub every: Option<String>,
     /// Traffic of the user, each class measured by itself: a list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page
     #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]

@@ -112,6 +112,9 @@ fn unknown_figure(word: &str, paper: &Paper) -> Failure {
 
 /// Runs the command.
 pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
+    if args.check && args.out.is_some() {
+        return Err(Failure::User("--out: --check draws nothing; expected one of the two".into()));
+    }
     let papers = read_papers(args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let place = json.as_ref().and_then(Output::file).and_then(Path::parent);

@@ -116,8 +116,8 @@ fn list(plan: &Plan, shard: Shard) -> Result<(), Failure> {
 /// The place of a result that is made of parts kept beside it.
 fn file(path: &str) -> Result<PathBuf, Failure> {
     let no_file = || Failure::User(format!("cannot write rows to {path}; expected the name of a file"));
-    // Opening a pipe waits for its reader.
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+    // A folder is none, and opening a pipe waits for its reader.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(no_file());
     }
     Output::open(path)?.file().map(Path::to_path_buf).ok_or_else(no_file)

@@ -14,6 +14,12 @@ fn each_handoff_has_its_rows() {
     let asked = |more: &[&str]| stdout(&segue(here, &[&LINKS[..], &HOW, more].concat()));
     let alone = rows(&asked(&[]));
     assert!(alone.iter().all(|row| row.get("handoff").is_none()), "nothing new without the option");
+    let mut given = rows(&asked(&["--handoffs", "1"]));
+    for row in &mut given {
+        assert_eq!(row["settings"].take(), serde_json::json!({ "handoffs": "1" }));
+        row["settings"] = serde_json::json!({});
+    }
+    assert_eq!(given, alone, "the default");
     let text = asked(&SERIES);
     assert_eq!(text, asked(&[&SERIES[..], &["--threads", "1"]].concat()));
     let series = rows(&text);
@@ -87,11 +93,13 @@ fn mistakes_end_with_status_2_and_one_line() {
     std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\nhandoffs = 0\n").unwrap();
     std::fs::write(here.join("b.toml"), "old = 'wlan'\nnew = 'egprs'\nhandoffs = 2\nevery = 'soon'\n")
         .unwrap();
-    let bad: [(&[&str], &str); 13] = [
+    let bad: [(&[&str], &str); 15] = [
         (&["--handoffs", "0", "--every", "1s"], "--handoffs: bad `0`; expected a number of 1 to 1000"),
         (&["--handoffs", "-1", "--every", "1s"], "--handoffs: bad `-1`"),
-        (&["--handoffs", "2"], "--every"),
-        (&["--every", "2s"], "--handoffs"),
+        (&["--handoffs", "2"], "2 handoffs need a time between them; expected --every"),
+        (&["--handoffs", "0"], "--handoffs: bad `0`"),
+        (&["--every", "2s"], "--every: one handoff has none after it; expected --handoffs"),
+        (&["--handoffs", "1", "--every", "2s"], "--every: one handoff has none after it"),
         (&["--handoffs", "2", "--every", "-2s"], "--every: bad `-2s`; expected a time above 0"),
         (&["--set", "handoffs=2"], "2 handoffs need a time between them"),
         (&["--handoffs", "2", "--every", "3s", "--set", "handoffs=2"], "`handoffs` is given twice"),

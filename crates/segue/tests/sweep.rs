@@ -178,7 +178,7 @@ fn mistakes_are_told_in_one_line() {
         (&["sweep", "s.toml", "--out", "-"], "expected the name of a file"),
         (&["sweep", "s.toml", "--out", "/dev/null"], "expected the name of a file"),
         (&["sweep", "s.toml", "--out", "pipe"], "expected the name of a file"),
-        (&["sweep", "s.toml", "--out", "dir"], "cannot write dir"),
+        (&["sweep", "s.toml", "--out", "dir"], "cannot write rows to dir; expected the name of a file"),
         (&["sweep", "s.toml", "--out", "/proc/nowhere/x"], "there is no such folder"),
         (&["sweep", "s.toml", "--out", "s.toml"], "would replace"),
         (&["sweep", "s.toml", "--out", "x", "--shard", "3/2"], "expected I/N"),

@@ -21,6 +21,9 @@ use segue_world::{
 /// P unless it is given.
 pub const PACKETS: u32 = 100;
 
+/// The longest transfer, packets.
+pub const MOST_PACKETS: u32 = 1_000_000;
+
 /// A comparison as the user asks for it.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -230,7 +233,7 @@ impl Request {
         if let Some(flows) = self.flows.iter().find(|&&n| !(1..=1000).contains(&n)) {
             return range("--flows", flows.to_string(), "1 to 1000");
         }
-        if !(1..=1_000_000).contains(&self.packets) {
+        if !(1..=MOST_PACKETS).contains(&self.packets) {
             return range("--packets", self.packets.to_string(), "1 to 1000000");
         }
         if !(1..=100_000).contains(&self.seeds) {

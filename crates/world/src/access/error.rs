@@ -77,7 +77,10 @@ pub enum LinkError {
         link: String,
     },
     /// A file cannot be read.
-    #[error("link `{link}`: cannot read {path}: {problem}; expected a file in mahimahi's format")]
+    #[error(
+        "link `{link}`: cannot read {}: {problem}; expected a file in mahimahi's format",
+        if path.is_empty() { "``" } else { path }
+    )]
     File {
         /// The link.
         link: String,

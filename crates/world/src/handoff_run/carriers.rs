@@ -207,7 +207,7 @@ impl<W: HostObserver> Completed<W> {
         let experiment = &self.fork.experiment;
         let over_new = self.acknowledged(at);
         match (experiment.kind, experiment.address) {
-            (Kind::Mbb, Address::Keep) => over_new.min(self.acknowledged_over(OLD, at)),
+            (Kind::Mbb | Kind::PingPong(_), Address::Keep) => over_new.min(self.acknowledged_over(OLD, at)),
             _ => over_new,
         }
     }

@@ -285,7 +285,10 @@ proptest! {
     #[test]
     fn no_scheme_beats_the_bound(experiment in any_experiment(), at in 200u64..=8_000) {
         let handoff = WarmRun::new(experiment.clone()).fork(at * MS).complete();
-        for name in ["sack", "etcp-v1", "tcp-ho"] {
+        let upward = experiment.traffic.as_ref().is_some_and(|traffic| traffic.upload);
+        // The mobile's own schemes act where it receives.
+        let at_mobile = if upward { &[][..] } else { &["mobile", "mobile-window"] };
+        for name in ["sack", "etcp-v1", "tcp-ho"].iter().chain(at_mobile) {
             let record = handoff.run(&scheme(name));
             let Some(time) = record.transfer else { continue };
             prop_assert!(time >= record.bound, "{}: {} beats {}", name, time, record.bound);
@@ -302,6 +305,23 @@ proptest! {
         let mut shared = WarmRun::new(experiment.clone());
         run(&mut shared, 1_000);
         prop_assert_eq!(&run(&mut shared, 3_000), &alone);
+    }
+}
+
+/// A mobile tells bounded windows by the link that it has left, in ACKs of what that link brings (mobile.md, 2.7).
+#[test]
+fn acks_by_the_link_that_was_left_beat_no_bound() {
+    for (old, new) in [("100mbit/4ms", "5mbit/280ms"), ("5mbit/280ms", "100mbit/4ms")] {
+        for (stay, at) in [(1_000, 300), (1_000, 10_200), (30, 2_000), (290, 5_000), (600, 5_000)] {
+            let definition = Definition::AfterAck;
+            let e = Experiment { kind: Kind::PingPong(stay * MS), definition, ..experiment(old, new) };
+            for name in ["mobile", "mobile-window", "sack"] {
+                let record = run(&e, at * MS, &scheme(name));
+                let time = record.transfer.expect("an end");
+                assert!(time >= record.bound, "{old} {stay} {at} {name}: {time} beats {}", record.bound);
+                assert!(time >= record.bound_told, "{old} {stay} {at} {name}: {time}, told");
+            }
+        }
     }
 }
 

@@ -461,6 +461,10 @@ impl Others {
                 if waiting.forwarded {
                     lead(waiting, links, mobile);
                 }
+                // A peer that has resent something would resend it again.
+                let is_late =
+                    |say: &Say| matches!(say, Say::TooBig(_)) && !mobile.is_silent(waiting).unwrap_or(false);
+                let says: Vec<Say> = says.into_iter().filter(|say| !is_late(say)).collect();
                 for say in &says {
                     let sent = match say {
                         Say::About(number) => mobile.send_unreachable(waiting, waiting.acks[*number]),

@@ -64,7 +64,8 @@ pub enum Say {
     About(usize),
     /// A message about the number that the ACK tells.
     AboutNext,
-    /// The packet of the number that the ACK tells was larger than this MTU.
+    /// The packet of the number that the ACK tells was larger than this MTU. For a peer of which nothing has come at
+    /// all: another would resend again what is on its way.
     TooBig(u16),
     /// An ACK of the first octet behind this one of the last ACK numbers.
     Octet(usize),
@@ -85,7 +86,7 @@ pub struct Flow<W> {
     pub closed: bool,
     /// Its peer had better begin anew ([`begins_anew`]).
     pub anew: bool,
-    /// Its peer may be told this MTU, which is smaller than its packets.
+    /// Its peer may be told this MTU after an outage, which is smaller than its packets.
     pub mtu: Option<u16>,
     /// Its peer has negotiated, and its notice has left so long after the link is back, ns.
     pub told: Option<u64>,

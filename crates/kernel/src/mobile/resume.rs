@@ -339,6 +339,14 @@ impl Mobile {
         })
     }
 
+    /// Whether no data packet has come on this connection of this host's since then, in order or not.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn is_silent(&self, waiting: &Waiting) -> Result<bool, Error> {
+        Ok(self.sent(&waiting.tuple())?.is_some_and(|sent| sent.packets == waiting.packets))
+    }
+
     fn sent(&self, tuple: &segue_tuple) -> Result<Option<segue_sent>, Error> {
         let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
         let octets = octets.map_err(Error::kernel("read what connections have sent"))?;

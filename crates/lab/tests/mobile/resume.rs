@@ -328,11 +328,20 @@ fn resends_in_time(
         downlink(hosts, false);
         let all = waiting(hosts, &mut mobile);
         assert_eq!(all.len(), 1, "{all:?}");
+        let is_silent = |mobile: &Mobile| mobile.is_silent(&all[0]).expect("the programs are there");
+        assert!(is_silent(&mobile));
         hosts.mobile.run(|| say(&mut mobile, &all[0]));
         let mut received = vec![0; length];
         (&near).read_exact(&mut received).expect("it arrives");
+        let in_time = Instant::now() < due;
         assert!(received == lost, "other octets");
-        Instant::now() < due
+        // It is seen when an ACK leaves.
+        let limit = Instant::now() + LIMIT;
+        while is_silent(&mobile) {
+            assert!(Instant::now() < limit, "no ACK of what has come");
+            thread::sleep(Duration::from_millis(10));
+        }
+        in_time
     })
 }
 

@@ -70,7 +70,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let closed = folder.path().join("closed");
         std::fs::create_dir(&closed).expect("a folder");
-        std::fs::set_permissions(&closed, Permissions::from_mode(0)).expect("it is ours");
+        std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).expect("it is ours");
         std::fs::write(folder.path().join("file"), "").expect("a file");
         for place in ["closed/segue/links.toml", "file/segue/links.toml", "none/segue/links.toml"] {
             let names =

@@ -271,8 +271,6 @@ mod tests {
         };
         for (line, example) in [
             ("segue compare wlan", "segue compare wlan hsdpa"),
-            ("segue compare wlan hsdpa --handoffs 3", "segue compare wlan hsdpa --handoffs 4 --every 15s"),
-            ("segue compare wlan hsdpa --every 3s", "segue compare wlan hsdpa --handoffs 4 --every 15s"),
             ("segue trace wlan hsdpa", "segue trace wlan hsdpa --at 5s --story"),
             ("segue trace-links leo", "segue trace-links leo --out out/leo --length 60s"),
         ] {

@@ -69,7 +69,7 @@ static __always_inline void renew(struct connection *connection,
 	connection->type = order->type;
 	connection->marked = 0;
 	connection->written = 0;
-	connection->again = 0;
+	connection->again = AGAIN_NOTHING;
 }
 
 /* Sends what the kernel can; leaves the rest in `to_craft`. */
@@ -86,7 +86,10 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	connection->to_craft = 0;
 	/* over the old link it might overtake the first report */
 	connection->also = order->also && !connection->ahead;
-	connection->again = connection->ahead;
+	if (connection->ahead)
+		connection->again = AGAIN_BOTH;
+	else if (order->others == SEGUE_OTHERS_MARKED && order->type == SEGUE_TYPE_COMPLETED)
+		connection->again = AGAIN_NOTICE;
 	if (order->way == SEGUE_WAY_TRIGGER ||
 	    (order->way == SEGUE_WAY_AUTO && has_room(tp) && !reports_stale(tp, connection)))
 		trigger(tp, connection);
@@ -99,7 +102,7 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 		count(SEGUE_MOBILE_COUNT_UNWRITTEN);
 		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;
 		connection->ahead = 0;
-		connection->again = 0;
+		connection->again = AGAIN_NOTHING;
 		if (!connection->written) {
 			connection->also = 0;
 			return; /* the number was not used */
@@ -133,18 +136,18 @@ static __always_inline u32 mark(struct tcp_sock *tp, struct connection *connecti
 	return 1;
 }
 
-/* The first report was sent ahead of the notice, and nobody knows whether both arrive. The connection's next ACKs carry
- * both again, with the same numbers. */
+/* Nobody knows whether a notice arrives, or a first report that was sent ahead of it. The connection's next ACKs carry
+ * them again, with the same numbers. */
 static __always_inline void mark_again(struct tcp_sock *tp, struct connection *connection,
 				       const struct segue_mobile_orders *order)
 {
 	if (!ask_to_write(tp, order)) {
-		connection->again = 0;
+		connection->again = AGAIN_NOTHING;
 		return;
 	}
 	connection->report--;
 	connection->type = order->type;
-	connection->ahead = 1;
+	connection->ahead = connection->again == AGAIN_BOTH;
 	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
 	connection->written = 1; /* the number has been used */
 }

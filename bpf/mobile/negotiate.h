@@ -10,7 +10,8 @@
  *     a notice         the report that the connection's state holds: on the ACKs of a
  *                      trigger, or where it is marked on the next that it sends anyway.
  *                      A first report that has no answer goes ahead, and both are
- *                      repeated on the next three
+ *                      repeated on the next three. So it is where a handoff completes
+ *                      between SYN and SYN-ACK
  */
 #ifndef SEGUE_MOBILE_NEGOTIATE_H
 #define SEGUE_MOBILE_NEGOTIATE_H
@@ -58,11 +59,33 @@ static __always_inline u32 load_capability(struct bpf_sock_ops *ops, u64 flags,
 static __always_inline void on_connect(struct bpf_sock_ops *ops)
 {
 	struct connection *connection = connection_of(ops, BPF_SK_STORAGE_GET_F_CREATE);
+	const struct segue_mobile_orders *order;
+	u32 zero = 0;
 
 	if (!connection)
 		return;
 	connection->nonce = bpf_get_prandom_u32();
+	order = bpf_map_lookup_elem(&orders, &zero);
+	if (order)
+		connection->round = order->round;
 	write_options(ops, 1);
+}
+
+/* A handoff has completed since the connection's SYN. So it was one of the old link, and its own ACKs tell the peer. */
+static __always_inline void report_handoff(struct connection *connection)
+{
+	const struct segue_mobile_orders *order;
+	u32 zero = 0;
+
+	order = bpf_map_lookup_elem(&orders, &zero);
+	if (!order || connection->round == order->round || order->type != SEGUE_TYPE_COMPLETED ||
+	    !order->before.rate_kbps)
+		return;
+	connection->round = order->round;
+	connection->link = order->link;
+	connection->type = order->type;
+	connection->ahead = 1;
+	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
 }
 
 static __always_inline void on_established(struct bpf_sock_ops *ops, u64 load_flags, u64 storage_flags)
@@ -85,6 +108,8 @@ static __always_inline void on_established(struct bpf_sock_ops *ops, u64 load_fl
 	connection->type = SEGUE_TYPE_FIRST;
 	connection->report = 1; /* the first report is 0 */
 	connection->data_is_no_answer = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+	if (ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB)
+		report_handoff(connection);
 	write_options(ops, 1);
 }
 

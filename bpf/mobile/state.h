@@ -11,10 +11,17 @@
 #include "kernel.h"
 #include "notice.h"
 
+/* The connection's own ACKs repeat this after its notice. */
+enum again {
+	AGAIN_NOTHING = 0,
+	AGAIN_NOTICE = 1,
+	AGAIN_BOTH = 2, /* the first report that went ahead, too */
+};
+
 /* One connection, from its SYN on. A connection without one has not negotiated. */
 struct connection {
 	struct segue_link link; /* of the report to be written */
-	u32 round; /* of the last notice */
+	u32 round; /* of the last notice; until the connection is established: as it began */
 	u32 una; /* snd_nxt as the first report was first written */
 	u16 nonce; /* of our capability */
 	u16 peer_nonce; /* repeated in our reports */
@@ -28,7 +35,7 @@ struct connection {
 	u8 marked; /* copies that the connection's own ACKs are still to carry */
 	u8 also; /* the agent is to send one over the old link */
 	u8 ahead; /* the first report is to go ahead of the notice */
-	u8 again; /* and both are to be on the connection's next ACKs */
+	u8 again; /* enum again: what was sent is to be on the connection's next ACKs, too */
 	u8 pad;
 	u32 tsecr; /* the stamp that was echoed last */
 	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */

@@ -110,7 +110,8 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 		return;
 	}
 	/* the peer repeats it until our answer arrives */
-	if (report.type == SEGUE_TYPE_FIRST && conn->negotiated.link.rate_kbps)
+	if (report.type == SEGUE_TYPE_FIRST && conn->negotiated.link.rate_kbps &&
+	    !conn->state.overtaken)
 		return;
 	if (segue_seq_before(ack, ctx->snd_una) || segue_seq_before(ctx->snd_nxt, ack)) {
 		segue_refuse(conn, SEGUE_COUNT_BAD_ACK);
@@ -135,6 +136,42 @@ static inline u32 segue_was_disconnected(const struct segue_connection *conn,
 	return waited && segue_was_silent(silence_us, tp->srtt_us >> 3, link);
 }
 
+/* 1: with this report the peer has told of a handoff from `old_link` to negotiated.link. Over a slower old link a first
+ * report may come after the notice, and its number is no more news then. */
+static inline u32 segue_tells_of_handoff(struct segue_connection *conn, const struct segue_report *report,
+					 struct segue_link *old_link)
+{
+	struct segue_negotiated *negotiated = &conn->negotiated;
+
+	if (report->type == SEGUE_TYPE_FIRST && conn->state.overtaken) {
+		conn->state.overtaken = 0;
+		*old_link = report->link;
+		segue_count(SEGUE_COUNT_FIRST);
+		return 1;
+	}
+	if (segue_accept_report(&negotiated->replay, report) != SEGUE_ACCEPTED) {
+		segue_refuse(conn, SEGUE_COUNT_REPEATED);
+		return 0;
+	}
+	if (report->type == SEGUE_TYPE_EXPECTED) {
+		segue_count(SEGUE_COUNT_FORESEEN);
+		return 0;
+	}
+	*old_link = negotiated->link;
+	negotiated->link = report->link;
+	conn->state.overtaken = 0;
+	if (report->type == SEGUE_TYPE_FIRST) {
+		segue_count(SEGUE_COUNT_FIRST);
+		return 0;
+	}
+	if (!old_link->rate_kbps) {
+		conn->state.overtaken = 1;
+		segue_refuse(conn, SEGUE_COUNT_NO_OLD_LINK);
+		return 0;
+	}
+	return 1;
+}
+
 /* When an ACK is answered. waited: the flow had waited for it. 1: `notice` is for the policy. */
 static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
 				u32 waited, struct segue_notice *notice)
@@ -148,24 +185,8 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
 		return 0;
 	}
-	if (segue_accept_report(&conn->negotiated.replay, &pending) != SEGUE_ACCEPTED) {
-		segue_refuse(conn, SEGUE_COUNT_REPEATED);
+	if (!segue_tells_of_handoff(conn, &pending, &old_link))
 		return 0;
-	}
-	if (pending.type == SEGUE_TYPE_EXPECTED) {
-		segue_count(SEGUE_COUNT_FORESEEN);
-		return 0;
-	}
-	old_link = conn->negotiated.link;
-	conn->negotiated.link = pending.link;
-	if (pending.type == SEGUE_TYPE_FIRST) {
-		segue_count(SEGUE_COUNT_FIRST);
-		return 0;
-	}
-	if (!old_link.rate_kbps) {
-		segue_refuse(conn, SEGUE_COUNT_NO_OLD_LINK);
-		return 0;
-	}
 	/* Links do not change more often than once a second. The link is remembered anyway. */
 	if (conn->accepted && now_ms - conn->accepted_ms < SEGUE_NOTICES_APART_MS) {
 		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);

@@ -80,13 +80,15 @@ pub enum News {
 pub struct Listener {
     replay: ReplayWindow,
     link: Option<Link>,
+    /// The last report was a notice, and the first one has not come.
+    overtaken: bool,
     heard: Heard,
 }
 
 impl Listener {
     /// `nonce` as exchanged when the connection was opened.
     pub fn new(nonce: u16) -> Self {
-        Self { replay: ReplayWindow::new(nonce), link: None, heard: Heard::default() }
+        Self { replay: ReplayWindow::new(nonce), link: None, overtaken: false, heard: Heard::default() }
     }
 
     /// Counts of the options so far.
@@ -125,8 +127,8 @@ impl Listener {
         true
     }
 
-    /// An option has arrived. A notice comes out if it is valid, new, and the link before is
-    /// known; `flows` and `disconnected` are what the option does not say.
+    /// An option has arrived. A notice comes out if it is valid, new, and the link before is known. Over a slower old link
+    /// the first report may come later than the notice. `flows` and `disconnected` are what the option does not say.
     pub fn hear(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<Notice> {
         if Capability::decode(option).is_ok() {
             return None; // on the answer to the SYN
@@ -135,17 +137,21 @@ impl Listener {
             self.heard.refused += 1;
             return None;
         };
+        let notice = |old_link, new_link| {
+            Some(Notice { old_link, new_link, flows, disconnected: u32::from(disconnected) })
+        };
+        if report.kind == ReportType::First && self.overtaken && self.replay.is_of(&report) {
+            // Its number is no more news.
+            self.overtaken = false;
+            return notice(report.link, self.link?);
+        }
         if !self.is_news(&report, report.kind == ReportType::Completed) {
             return None;
         }
         let old_link = self.link.replace(report.link);
+        self.overtaken = old_link.is_none() && report.kind == ReportType::Completed;
         match report.kind {
-            ReportType::Completed => Some(Notice {
-                old_link: old_link?,
-                new_link: report.link,
-                flows,
-                disconnected: u32::from(disconnected),
-            }),
+            ReportType::Completed => notice(old_link?, report.link),
             ReportType::First | ReportType::Expected => None,
         }
     }
@@ -168,6 +174,28 @@ mod tests {
         let heard = sender.hear(notice.as_slice(), 2, false).expect("a notice");
         assert_eq!((heard.old_link, heard.new_link, heard.flows), (OLD, NEW, 2));
         assert_eq!(sender.hear(notice.as_slice(), 2, false), None, "the second copy");
+    }
+
+    /// A handoff 400 ms after the SYN: the first report takes the old link, and comes last.
+    #[test]
+    fn a_notice_may_overtake_the_first_report() {
+        let mut mobile = Announcer::new(7);
+        let mut sender = Listener::new(7);
+        let first = mobile.first_report(OLD);
+        let notice = mobile.completed(NEW);
+        assert_eq!(sender.hear(notice.as_slice(), 2, false), None, "nothing to compare the new link with");
+        assert_eq!(
+            sender.hear(Announcer::new(8).first_report(OLD).as_slice(), 2, false),
+            None,
+            "a stranger's"
+        );
+        let heard = sender.hear(first.as_slice(), 2, false).expect("a notice");
+        assert_eq!((heard.old_link, heard.new_link), (OLD, NEW));
+        for copy in [&first, &notice] {
+            assert_eq!(sender.hear(copy.as_slice(), 2, false), None);
+        }
+        let back = sender.hear(mobile.completed(OLD).as_slice(), 2, false).expect("the next one");
+        assert_eq!((back.old_link, back.new_link), (NEW, OLD));
     }
 
     #[test]

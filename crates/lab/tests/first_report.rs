@@ -4,7 +4,7 @@ mod bench;
 
 use bench::peer::{ACK, CAPABILITY, Peer, SYN, Segment};
 use bench::{Bench, HOST_V4, PEER_V4, count, flow};
-use segue_kernel::mobile::{self, Way};
+use segue_kernel::mobile::{self, Notice, Way};
 use segue_kernel::sender::LinkStatus;
 use segue_policy::Link;
 use segue_policy::wire::{KIND, Report, ReportType};
@@ -23,6 +23,11 @@ fn report(segment: &Segment) -> Option<Report> {
 /// Connects the kernel, which is the mobile, to a peer that answers nothing but the SYN, as if it had lost all that
 /// follows. The options of its SYN-ACK, and the ACK of that.
 fn connect(bench: &Bench) -> (TcpStream, Peer<'_>, Vec<u8>, Segment) {
+    connect_while(bench, || ())
+}
+
+/// The same; `meanwhile` happens between SYN and SYN-ACK.
+fn connect_while(bench: &Bench, meanwhile: impl FnOnce()) -> (TcpStream, Peer<'_>, Vec<u8>, Segment) {
     let address = SocketAddr::new(PEER_V4, 7000);
     thread::scope(|scope| {
         let stream = scope.spawn(move || TcpStream::connect(address));
@@ -32,6 +37,7 @@ fn connect(bench: &Bench) -> (TcpStream, Peer<'_>, Vec<u8>, Segment) {
         peer.remote.set_port(syn.from);
         peer.ack = syn.seq.wrapping_add(1);
         let options = [&[2, 4, 5, 180, 4, 2, 1, 1][..], &CAPABILITY.encode()].concat();
+        meanwhile();
         peer.send(SYN | ACK, peer.seq, peer.ack, &options);
         let first = peer.receive().expect("an ACK");
         (stream.join().expect("no panic").expect("it connects"), peer, options, first)
@@ -102,6 +108,88 @@ fn without_an_answer_it_goes_ahead_of_a_notice() {
             peer.acknowledge(&[]); // Nagle's algorithm holds what comes next until then
         }
     }
+}
+
+/// The connection was one of the old link when a handoff completed, though it could not be notified yet. So its own
+/// segments tell of both links.
+#[test]
+#[ignore = "needs kernel"]
+fn a_handoff_between_syn_and_syn_ack_is_told() {
+    let bench = Bench::new();
+    let mut mobile =
+        mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
+    let tell = || {
+        mobile.notify_by(Way::Auto, NEW, ReportType::Completed, 2).expect("it tells");
+    };
+    let (mut stream, mut peer, _, first) = connect_while(&bench, tell);
+    let old = Report { kind: ReportType::First, seq: 0, nonce: CAPABILITY.nonce, link: LINK };
+    let notice = Report { kind: ReportType::Completed, seq: 1, link: NEW, ..old };
+    assert_eq!(report(&first), Some(old));
+    peer.seq = peer.seq.wrapping_add(1);
+    for expected in [Some(notice), Some(notice), None] {
+        stream.write_all(&[7; 100]).expect("data");
+        assert_eq!(report(&peer.receive().expect("data")), expected);
+        peer.acknowledge(&[]);
+    }
+}
+
+/// The agent cannot know whether its copies arrive. So two segments of the connection's own carry the notice once more.
+#[test]
+#[ignore = "needs kernel"]
+fn own_segments_repeat_the_agents_notice() {
+    for way in [Way::Auto, Way::Crafted] {
+        let bench = Bench::new();
+        let mut mobile = mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK })
+            .expect("it attaches");
+        let (mut stream, mut peer, _, _) = connect(&bench);
+        peer.seq = peer.seq.wrapping_add(1);
+        let mut write = |peer: &mut Peer<'_>| {
+            stream.write_all(&[7; 100]).expect("data");
+            report(&peer.receive().expect("data"))
+        };
+        write(&mut peer);
+        peer.acknowledge(&[]);
+        assert_eq!(write(&mut peer), None, "the first report has an answer");
+        let since = Duration::ZERO;
+        let notice = Notice { link: NEW, kind: ReportType::Completed, copies: 2, way, also: None, since };
+        mobile.begin(&notice).expect("it begins");
+        mobile.notify_busy(1).expect("it tells"); // for data are under way
+        let told = Report { kind: ReportType::Completed, seq: 1, nonce: CAPABILITY.nonce, link: NEW };
+        for _ in 0..2 {
+            assert_eq!(report(&peer.receive().expect("an ACK")), Some(told), "{way:?}");
+        }
+        // Crafted ACKs are for kernels that cannot mark a connection.
+        let again = if way == Way::Auto { Some(told) } else { None };
+        for expected in [again, again, None] {
+            peer.acknowledge(&[]);
+            assert_eq!(write(&mut peer), expected, "{way:?}");
+        }
+    }
+}
+
+/// The kernel is the sender. A notice over a new link that is sooner overtakes the first report, and is taken when that
+/// has come.
+#[test]
+#[ignore = "needs kernel"]
+fn the_sender_takes_a_notice_that_overtakes_it() {
+    let bench = Bench::new();
+    let sender = bench.attach("etcp-v1");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    peer.open(true);
+    peer.acknowledge(&[]);
+    let _accepted = listener.accept().expect("a connection");
+    let notice = peer.report(ReportType::Completed, 1, NEW);
+    peer.acknowledge(&notice);
+    assert_eq!((count(&sender, "accepted"), count(&sender, "no-old-link")), (0, 1));
+    let first = peer.report(ReportType::First, 0, LINK);
+    for _ in 0..2 {
+        peer.acknowledge(&first);
+        peer.acknowledge(&notice);
+    }
+    let heard = flow(&sender.status().expect("a status"), peer.local);
+    assert_eq!(heard.link, Some(LinkStatus { rate_kbps: NEW.rate_kbps, delay_us: NEW.delay_us }));
+    assert_eq!((count(&sender, "accepted"), count(&sender, "first-reports")), (1, 1));
 }
 
 /// The kernel is the sender; the first ACK is lost, and what comes next completes the handshake.

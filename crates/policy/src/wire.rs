@@ -147,6 +147,11 @@ impl Capability {
 }
 
 impl ReplayWindow {
+    /// Whether a report has this connection's nonce.
+    pub fn is_of(&self, report: &Report) -> bool {
+        report.nonce == self.nonce
+    }
+
     /// Nothing has been accepted yet.
     pub const fn new(nonce: u16) -> Self {
         Self { nonce, last_seq: 0, heard: 0 }

@@ -123,7 +123,7 @@ impl Mobile {
         let state = &mut self.flows[index];
         while let Some(mut ack) = state.receiver.poll_transmit() {
             if state.first_report.is_some() {
-                state.count_ack(&ack.0);
+                ack = state.count_ack(ack);
             }
             if let Some(pending) = &mut state.pending {
                 ack = pending.on_own_ack(&state.receiver, ack);

@@ -87,6 +87,11 @@ pub(crate) fn senders_of(node: &mut BenchNode) -> Option<&mut Correspondent> {
     }
 }
 
+/// By flow of a pair: whether its SYN has left and has no answer.
+pub(crate) fn connecting<W: HostObserver>(sim: &mut BenchSim<W>, pair: &Pair) -> Vec<bool> {
+    senders_of(&mut sim.nodes[usize::from(pair.senders.0)]).map(|host| host.connecting()).unwrap_or_default()
+}
+
 /// The receivers of a pair.
 pub(crate) fn receivers_of<'n>(node: &'n mut BenchNode, pair: &Pair) -> Option<&'n mut Mobile> {
     let BenchNode::Mobile(host) = node else { return None };

@@ -259,6 +259,10 @@ impl DriveExperiment {
         let copies = self.notice.copies();
         let new_link = self.reported_link(index, stay.from);
         let in_band = matches!(self.notice, NoticeMode::InBand { .. });
+        let connecting = match &sim.nodes[usize::from(SERVER.0)] {
+            DriveNode::Bench(BenchNode::Correspondent(server)) => server.connecting(),
+            _ => Vec::new(),
+        };
         sim.with_node(MN, |node, net| {
             let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
             if scheme.needs_dsack() {
@@ -270,7 +274,7 @@ impl DriveExperiment {
                 }
                 let up_kbps = u32::try_from(stay.link.up.mean_rate() / 1000).unwrap_or(u32::MAX);
                 let pace = rule.pace(new_link, up_kbps, copies, true);
-                mn.announce(net, new_link, copies, pace.clone());
+                mn.announce(net, new_link, copies, pace.clone(), &connecting);
                 if self.stack.kernel.is_some() {
                     mn.remind(net, |net| net.add_timer(MN), &self.arrived(link_ids, index), pace);
                 }

@@ -188,6 +188,7 @@ impl<W: HostObserver> Completed<W> {
         let heard = self.copies_heard(scheme);
         let told_now = self.is_in_band() && self.late == 0;
         self.act_at_mobile(&mut sim, &link_ids, scheme);
+        let connecting = traffic::connecting(&mut sim, &traffic::own_pair(&link_ids));
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
             if heard == 0 {
@@ -197,7 +198,7 @@ impl<W: HostObserver> Completed<W> {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
             if told_now {
-                self.tell_in_band(mn, net, scheme, heard, &self.notices);
+                self.tell_in_band(mn, net, scheme, heard, &self.notices, &connecting);
             }
         });
         if heard > 0 {
@@ -262,13 +263,14 @@ impl<W: HostObserver> Completed<W> {
         notices: &[Notice; 2],
     ) {
         for pair in self.fork.link_ids.further.into_iter().flatten() {
+            let connecting = traffic::connecting(sim, &pair);
             sim.with_node(pair.receivers, |node, net| {
                 let Some(host) = receivers_of(node, &pair) else { return };
                 if scheme.needs_dsack() {
                     host.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
                 }
                 if let Some(copies) = copies.filter(|_| !pair.is_upward) {
-                    self.tell_in_band(host, net, scheme, copies, notices);
+                    self.tell_in_band(host, net, scheme, copies, notices, &connecting);
                 }
             });
             // The mobile's own senders need no packet to know.
@@ -315,7 +317,7 @@ impl<W: HostObserver> Completed<W> {
         matches!(self.fork.experiment.notice, NoticeMode::InBand { .. })
     }
 
-    /// The mobile sends `heard` copies of the notice.
+    /// The mobile sends `heard` copies of the notice. `connecting`: flows whose SYN has left.
     fn tell_in_band(
         &self,
         mn: &mut Mobile,
@@ -323,6 +325,7 @@ impl<W: HostObserver> Completed<W> {
         scheme: &Scheme,
         heard: u32,
         notices: &[Notice; 2],
+        connecting: &[bool],
     ) {
         let [_, up] = notices;
         let notice = &notices[usize::from(self.fork.experiment.is_upward())];
@@ -335,7 +338,7 @@ impl<W: HostObserver> Completed<W> {
                     mn.withhold_stamps(net.now());
                 }
                 let pace = scheme.mobile().pace(notice.new_link, up_kbps, heard, disconnected);
-                mn.announce(net, notice.new_link, heard, pace);
+                mn.announce(net, notice.new_link, heard, pace, connecting);
             }
         }
     }
@@ -416,9 +419,10 @@ impl<W: HostObserver> Completed<W> {
     fn notify_all_of(&self, sim: &mut BenchSim<W>, scheme: &Scheme, notices: &[Notice; 2]) {
         if self.is_in_band() {
             let heard = self.copies_heard(scheme);
+            let connecting = traffic::connecting(sim, &traffic::own_pair(&self.fork.link_ids));
             sim.with_node(MN, |node, net| {
                 let BenchNode::Mobile(mn) = node else { return };
-                self.tell_in_band(mn, net, scheme, heard, notices);
+                self.tell_in_band(mn, net, scheme, heard, notices, &connecting);
             });
             self.tell_further(sim, scheme, Some(heard), notices);
             return self.remind(sim, &self.fork.link_ids, scheme, heard, notices);

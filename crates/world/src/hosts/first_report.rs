@@ -1,9 +1,9 @@
 //! The first report of a connection (docs/reference/wire.md, "Sending"): which ACK carries it, and how long it is taken
-//! to be without an answer. A kernel repeats it as long; here one ACK carries it.
+//! to be without an answer. As long, each ACK of a kernel's stack carries it; on other stacks one does.
 
 use super::ReceivingFlow;
-use segue_tcp::Segment;
 use segue_tcp::segment::CarriedOption;
+use segue_tcp::{AnyReceiver, Segment};
 
 /// After so many ACKs it is given up (`FIRST_REPORTS` of bpf/mobile).
 const ACKS: u8 = 8;
@@ -30,19 +30,29 @@ impl FirstReport {
 }
 
 impl ReceivingFlow {
-    /// An ACK leaves. The one after that of the SYN carries the report.
+    /// An ACK leaves, with the bytes that links charge for it. The one after that of the SYN carries the report, and those
+    /// that follow repeat it where they have room.
     #[cold]
     #[inline(never)] // on the path of every packet
-    pub(super) fn count_ack(&mut self, ack: &Segment) {
-        let Some(report) = &mut self.first_report else { return };
-        match report.left {
-            0 => self.receiver.carry(report.option),
-            1 => report.stamp = ack.timestamps.map(|stamps| stamps.value),
-            _ => {}
-        }
+    pub(super) fn count_ack(&mut self, ack: (Segment, u32)) -> (Segment, u32) {
+        let Some(report) = &mut self.first_report else { return ack };
+        let left = report.left;
         report.left += 1;
+        let option = report.option;
+        if left == 1 {
+            report.stamp = ack.0.timestamps.map(|stamps| stamps.value);
+        }
         if report.left > ACKS {
             self.first_report = None;
+        }
+        match &self.receiver {
+            AnyReceiver::Linux(tcp) if left > 1 => tcp.beside(&ack.0, option).unwrap_or(ack),
+            _ => {
+                if left == 0 {
+                    self.receiver.carry(option);
+                }
+                ack
+            }
         }
     }
 

@@ -41,6 +41,15 @@ impl Opening {
 }
 
 impl Correspondent {
+    /// By flow: whether its SYN has left and has no answer. On the bench the sender's stands for the mobile's own.
+    pub fn connecting(&self) -> Vec<bool> {
+        let connects = |flow: &super::SendingFlow| {
+            let view = flow.sender.view();
+            view.snd_una == 0 && view.transmissions > 0
+        };
+        self.flows.iter().map(connects).collect()
+    }
+
     /// Its connections have ended, and others take their places, which the mobile opens. `phases`: of their clocks.
     pub(crate) fn begin_anew(&mut self, stack: &StackProfile, phases: impl Iterator<Item = Nanos>) {
         for (flow, phase) in self.flows.iter_mut().zip(phases) {

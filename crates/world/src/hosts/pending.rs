@@ -2,7 +2,7 @@
 //! As the agent does it (docs/internals/agent.md, "Recipients and times of notices").
 
 use super::first_report::FirstReport;
-use super::{HostObserver, Mobile};
+use super::{HostObserver, Mobile, ReceivingFlow};
 use crate::packet::Packet;
 use segue_handoff::{Link, Pace};
 use segue_netsim::{Nanos, Net, SECOND};
@@ -22,6 +22,8 @@ pub(super) struct Pending {
     pub(super) copies: u32,
     /// The flow's own ACKs that still carry it.
     marked: u32,
+    /// So many of them carry it after the turn.
+    again: u32,
     /// A first report without an answer. An ACK before these carries it.
     ahead: Option<CarriedOption>,
 }
@@ -43,23 +45,27 @@ impl Pending {
 }
 
 impl Mobile {
-    /// Reports a completed handoff to `link` by `copies` pure ACKs of each flow: at `pace`, or of all at once. Until its
-    /// turn a flow carries the notice on as many of its own ACKs. As with the agent, first reports without an answer go
-    /// ahead.
+    /// Reports a completed handoff to `link` by `copies` pure ACKs of each flow: at `pace`, or of all at once. At a pace a
+    /// flow's own ACKs carry the notice, too: as many until its turn, and as many after it. As with the agent, first
+    /// reports without an answer go ahead then. `connecting`: flows whose SYN has left.
     pub fn announce<O: HostObserver>(
         &mut self,
         net: &mut Net<Packet, O>,
         link: Link,
         copies: u32,
         pace: Option<Pace>,
+        connecting: &[bool],
     ) {
         let now = net.now();
         let paced = pace.is_some();
+        let again = if paced { copies } else { 0 };
         let turns = turns(pace, self.flows.len(), now);
         for (flow, turn) in turns.into_iter().enumerate() {
             let state = &mut self.flows[flow];
             state.pending = None;
             if state.receiver.rcv_nxt() == 0 {
+                let is_connecting = connecting.get(flow).copied().unwrap_or_default();
+                state.await_connection(link, again, is_connecting);
                 continue;
             }
             let ahead = state.first_report.take().filter(|_| paced).map(FirstReport::option);
@@ -67,7 +73,7 @@ impl Mobile {
                 state.receiver.carry(CarriedOption::default());
             }
             let option = state.announcer.completed(link);
-            let pending = Pending { turn, option, copies, marked: copies, ahead };
+            let pending = Pending { turn, option, copies, marked: copies, again, ahead };
             if turn == Some(now) {
                 self.take_turn(net, flow, pending);
                 continue;
@@ -80,22 +86,38 @@ impl Mobile {
     }
 
     /// Tells a flow's notice. The first report takes the place of the first copy, as the sender would ignore the notice
-    /// without it. Nobody knows whether both arrive, so the flow's own ACKs carry them again.
+    /// without it. Nobody knows what of it arrives, so the flow's own ACKs carry all again.
     pub(super) fn take_turn<O: HostObserver>(
         &mut self,
         net: &mut Net<Packet, O>,
         flow: usize,
-        mut pending: Pending,
+        pending: Pending,
     ) {
         let mut copies = pending.copies;
         if let Some(first) = pending.ahead.filter(|_| copies > 0) {
             self.tell(net, flow, 1, |_| first);
             copies = (copies - 1).max(1);
-            pending.turn = None;
-            pending.marked = pending.copies;
-            self.flows[flow].pending = Some(pending);
         }
         self.tell(net, flow, copies, |_| pending.option);
+        if pending.again > 0 {
+            self.flows[flow].pending = Some(Pending { turn: None, marked: pending.again, ..pending });
+        }
+    }
+}
+
+impl ReceivingFlow {
+    /// A handoff to `link` completes before the SYN has come. A flow that is connecting was one of the old link: its
+    /// first report is that link. The notice follows on its `own` next ACKs. Any other flow opens over `link`.
+    fn await_connection(&mut self, link: Link, own: u32, is_connecting: bool) {
+        if !is_connecting {
+            self.first_report = Some(FirstReport::new(self.announcer.first_report(link)));
+        } else if own > 0
+            && let Some(first) = self.first_report.take()
+        {
+            let option = self.announcer.completed(link);
+            let (copies, ahead) = (0, Some(first.option()));
+            self.pending = Some(Pending { turn: None, option, copies, marked: own, again: 0, ahead });
+        }
     }
 }
 

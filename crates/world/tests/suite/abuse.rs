@@ -91,7 +91,7 @@ fn told(experiment: &DriveExperiment, scheme: &Scheme, link: Link) -> Brought {
     let tell = |sim: &mut DriveSim, _| {
         sim.with_node(MN, |node, net| {
             let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
-            mn.announce(net, link, 2, None);
+            mn.announce(net, link, 2, None, &[]);
         });
     };
     minute(experiment, scheme, tell).0

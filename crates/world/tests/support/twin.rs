@@ -432,9 +432,10 @@ impl Twin {
     /// Lets the mobile tell them, by `copies` ACKs over the new link.
     pub fn announce(mut self, copies: u32) -> Self {
         let new: Link = self.notice().new_link;
+        let connecting = self.cn().connecting();
         self.sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
-            mn.announce(net, new, copies, None);
+            mn.announce(net, new, copies, None, &connecting);
         });
         self
     }

@@ -259,7 +259,13 @@ fn words_of_links_and_users_are_taken() {
     assert_ne!(rows("&neighbours=2")[0]["transfer_s"], plain[0]["transfer_s"]);
     assert!(rows("&traffic=download,page")[0]["page"].is_object());
     assert!(rows("&traffic=download,page&neighbours=2")[0]["page"].is_object());
-    for (bad, part) in [("&neighbours=many", "neighbours"), ("&traffic=gopher", "gopher")] {
+    let limit = "bad neighbours `100`; expected a whole number from 1 to 20; the nearest is 20";
+    for (bad, part) in [
+        ("&neighbours=many", "neighbours"),
+        ("&neighbours=100", limit),
+        ("&neighbours=100+cubic", limit),
+        ("&traffic=gopher", "gopher"),
+    ] {
         let answer = ask(&format!("/api/compare?{}", query(bad)));
         let said = answer.json()["error"].as_str().unwrap_or_default().to_string();
         assert!(answer.status == 400 && said.contains(part) && !said.contains("--"), "{bad}: {said}");

@@ -256,7 +256,7 @@ pub(crate) fn without_null(schema: &mut Schema) {
 }
 
 /// Whether a text has a table or key that only the agent's configuration has (docs/guide/agent.md).
-fn is_of_agent(text: &str) -> bool {
+pub(crate) fn is_of_agent(text: &str) -> bool {
     let known = ["watch", "control", "others", "uploads", "link"];
     toml::from_str::<toml::Table>(text)
         .is_ok_and(|table| !table.contains_key("old") && known.iter().any(|key| table.contains_key(*key)))

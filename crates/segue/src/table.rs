@@ -98,7 +98,12 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
             }
         }
         text.push_str(&neighbours(group, screen.width));
-        text.push_str(&traffic_table::render(group, screen.colour));
+        let traffic = traffic_table::render(group, screen.colour);
+        // Apart from the table above.
+        if group.experiment.flows > 0 && !traffic.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&traffic);
         text.push('\n');
     }
     text.push_str(&legend(plan, &columns, screen.width));

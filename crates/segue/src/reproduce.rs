@@ -493,16 +493,16 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
     if few == 0 {
         text.push_str(&wrapped("", &format!("{}: {}.", claims(judged.len()), counts(judged, false)), width));
     } else {
+        if few < judged.len() {
+            let sure = format!("{} with a verdict: {}.", claims(judged.len() - few), counts(judged, false));
+            text.push_str(&wrapped("", &sure, width));
+        }
         let all = if few == judged.len() { String::new() } else { format!("{few} of ") };
         let have = if few == 1 { "has" } else { "have" };
         let so_far = counts(judged, true);
         let told =
             format!("{all}{} {have} too few handoffs for a verdict; so far {so_far}.", claims(judged.len()));
         text.push_str(&wrapped("", &told, width));
-    }
-    if few > 0 && few < judged.len() {
-        let rest = format!("The verdicts on the other {}: {}.", judged.len() - few, counts(judged, false));
-        text.push_str(&wrapped("", &rest, width));
     }
     benches(judged).lines().for_each(|line| text.push_str(&wrapped("", line, width)));
     if let Some(out) = out {
@@ -511,9 +511,9 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
     }
     if few > 0 {
         let warning = format!(
-            "A quick look: {few} of {} rest on {points} of {ALL_POINTS} handoff times, or on fewer seeds. These are no \
-             verdicts; --points {ALL_POINTS} gives them.",
-            claims(judged.len())
+            "A quick look: {} on {points} of {ALL_POINTS} handoff times, or on fewer seeds. These are no verdicts; \
+             --points {ALL_POINTS} gives them.",
+            if few == 1 { "this one rests".to_string() } else { format!("these {few} rest") }
         );
         text.push_str(&wrapped("", &warning, width));
     }

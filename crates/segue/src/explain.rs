@@ -77,8 +77,7 @@ pub fn with_options_as_names(mut words: Vec<OsString>) -> Vec<OsString> {
             let text = word.to_str().unwrap_or_default();
             let lacks_value =
                 |arg: &&Arg| place == last && !text.contains('=') && arg.get_action().takes_values();
-            let is_name =
-                text.len() > 2 && text != "--help" && named(text).is_none_or(|arg| lacks_value(&arg));
+            let is_name = text.len() > 2 && text != "--help" && named(text).is_none_or(lacks_value);
             if let Some(name) = text.strip_prefix("--").filter(|_| is_name) {
                 *word = name.into();
             }

@@ -19,7 +19,7 @@ ARGS :=
 
 # The laboratory makes namespaces and loads programs into the kernel.
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-SEGUE := $${CARGO_TARGET_DIR:-target}/debug/segue
+SEGUE := $(or $(CARGO_TARGET_DIR),target)/debug/segue
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX), and the configuration in $(DESTDIR)$(SYSCONFDIR). PROGRAM: the
 # one to install, in place of one that is built; segue-agent lies beside it.
@@ -67,7 +67,7 @@ setup:
 demo:
 	@scripts/setup --check $(NEED)
 	$(CARGO) build --locked -p segue --no-default-features
-	$(SEGUE) $(DEMO) $(ARGS)
+	$(strip $(SEGUE) $(DEMO) $(ARGS))
 
 build:
 	@scripts/setup --check $(NEED_ALL)

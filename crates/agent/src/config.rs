@@ -5,7 +5,7 @@ use super::estimate::Rule;
 use super::event::Kind;
 use super::netlink::MAIN_TABLE;
 use super::quantity::{rate_kbps, time_us};
-use super::settings::{Config, Gap, Others, OwnTreated, Receivers, Settings, Treated};
+use super::settings::{Config, Gap, Others, OwnTreated, Place, Receivers, Settings, Treated};
 use super::socket;
 use ipnet::IpNet;
 use segue_kernel::host;
@@ -209,7 +209,12 @@ impl Source<'_> {
             socket::check_place(place)
                 .map_err(|problem| self.at(word.span(), &format!("control: {problem}")))?;
         }
+        let cgroup_place = written.cgroup.as_ref().map(|word| {
+            let (line, column) = text::place(self.text, word.span().start);
+            Place { path: self.name.to_owned(), line, column }
+        });
         Ok(Config {
+            cgroup_place,
             cgroup: absolute("cgroup", &written.cgroup)?,
             control: place.unwrap_or_else(|| socket::PLACE.into()),
             group: written

@@ -176,6 +176,24 @@ fn mistakes_are_told_with_their_place() {
     assert!(unread.to_string().contains("there is no such file; expected the agent's configuration"));
 }
 
+/// Whether a folder is a cgroup shows when the agent starts. The message still has its place.
+#[test]
+fn a_folder_that_is_no_cgroup_is_told_with_its_place() {
+    use segue_kernel::mobile;
+    let wrong = || mobile::Error::Cgroup { path: "/c".into(), source: std::io::Error::other("it is none") };
+    let config = parse("copies = 2\ncgroup = \"/c\"\n").expect("a configuration");
+    let told = config.in_its_place(wrong());
+    assert!(told.is_users());
+    let said = "a.toml, line 2, column 10: cgroup /c: it is none; expected a folder of a mounted cgroup2";
+    assert_eq!(told.to_string(), said);
+    let without = parse("").expect("a configuration").in_its_place(wrong());
+    assert!(without.to_string().starts_with("cgroup /c: it is none"), "{without}");
+    assert_eq!(
+        config.in_its_place(mobile::Error::Copies(9)).to_string(),
+        mobile::Error::Copies(9).to_string()
+    );
+}
+
 #[test]
 fn the_example_is_what_holds_without_a_file() {
     let config = Config::parse(EXAMPLE, "examples/agent.toml").expect("the example");

@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(130);
 /// Clients that may ask at once.
 const MOST: usize = 16;
+/// The questions, for messages.
+const QUESTIONS: &str = r#"expected {"command":"status"} or {"command":"notify","device":"wwan0","rate_kbps":2000,"up_kbps":2000,"delay_us":50000,"expect":false} on one line"#;
 
 /// Requests to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -273,7 +275,10 @@ impl Control {
             if !allowed {
                 self.denied += 1;
                 tracing::warn!("a question to the control socket was refused: neither root nor of its group");
-                client.say(&Reply::Refused("only root and the configured group may ask the agent".into()));
+                client.say(&Reply::Refused(
+                    "only root and the configured group may ask the agent; expected one of these users"
+                        .into(),
+                ));
             } else if self.clients.len() >= MOST {
                 client.say(&Reply::Failed(format!("busy: {MOST} others ask; expected fewer at a time")));
             } else {
@@ -323,7 +328,9 @@ impl Client {
                 Err(_) => return Heard::End,
             }
             if self.said.len() > LONGEST {
-                return Heard::Question(Err(format!("a question of more than {LONGEST} octets")));
+                return Heard::Question(Err(format!(
+                    "a question of more than {LONGEST} octets; {QUESTIONS}"
+                )));
             }
         }
         let end = self.said.iter().position(|octet| *octet == b'\n');
@@ -344,8 +351,8 @@ impl Client {
 }
 
 fn understand(line: &[u8]) -> Result<Request, String> {
-    let request: Request =
-        serde_json::from_slice(line).map_err(|error| format!("no question that is known here: {error}"))?;
+    let request: Request = serde_json::from_slice(line)
+        .map_err(|error| format!("no question that is known here: {error}; {QUESTIONS}"))?;
     if let Request::Notify(notify) = &request {
         notify.check()?;
     }
@@ -466,6 +473,18 @@ mod tests {
         let said = answers(&["{\"command\":\"status\"}\n", "{\"command\":\"status\"}", "", "{\"comm"]);
         assert_eq!(said[..3], ["\"noted\"\n", "\"noted\"\n", ""]);
         assert!(said[3].contains("no question that is known here"), "{}", said[3]);
+        let unknown = answers(&["{\"command\":\"sing\"}\n", &"x".repeat(LONGEST + 1)]);
+        for (said, what) in unknown.iter().zip([
+            "unknown variant `sing`, expected `status` or `notify` at line 1",
+            "of more than 4096 octets",
+        ]) {
+            let refused: Reply = serde_json::from_str(said).expect("a reply");
+            let Reply::Refused(problem) = refused else { panic!("{said}") };
+            assert!(
+                problem.contains(what) && problem.contains("; expected {\"command\":\"status\"} or "),
+                "{problem}"
+            );
+        }
     }
 
     /// A question whose answer comes later is asked once, though the connection ends with the answer.

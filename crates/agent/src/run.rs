@@ -87,7 +87,8 @@ impl Agent {
         let cgroup = config.cgroup.clone().or_else(host::cgroup2).ok_or(Error::NoCgroup2)?;
         let mut watcher = Watcher::open(config.table)?;
         let wifi = Wifi::open()?;
-        let mut mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
+        let mut mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())
+            .map_err(|error| config.in_its_place(error))?;
         if !mobile.triggers() {
             tracing::warn!(
                 "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"

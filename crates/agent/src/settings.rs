@@ -1,19 +1,45 @@
 //! How an agent is set: plain data, which [`super::config`] reads from a file.
 
+use super::Error;
 use super::estimate::Rule;
 use super::socket::Group;
 use ipnet::IpNet;
-use segue_kernel::mobile::Way;
+use segue_kernel::mobile::{self, Way};
 use segue_kernel::receiver::{self, Announced, Gaps};
 use segue_kernel::sender::Policy;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// A place in a file, for messages about what only the running agent finds out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1, in characters.
+    pub column: usize,
+}
+
+impl Config {
+    /// The same error with the place of `cgroup`, if that is what is wrong.
+    pub(super) fn in_its_place(&self, error: mobile::Error) -> Error {
+        match (&error, &self.cgroup_place) {
+            (mobile::Error::Cgroup { .. }, Some(Place { path, line, column })) => {
+                Error::Config { path: path.clone(), line: *line, column: *column, problem: error.to_string() }
+            }
+            _ => error.into(),
+        }
+    }
+}
 
 /// How an agent works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// A folder of cgroup2: connections of processes below it negotiate. None: all.
     pub cgroup: Option<PathBuf>,
+    /// Where a file says so.
+    pub cgroup_place: Option<Place>,
     /// Where `segue agent status` and `notify` ask.
     pub control: PathBuf,
     /// The group that may ask beside root.

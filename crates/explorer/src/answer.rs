@@ -1,6 +1,6 @@
 //! Answers: the rows, the events, the capture, and what the page shows.
 
-use crate::question::{LATEST, Question, in_seconds};
+use crate::question::{LATEST, Question, USUAL_TIMES, in_seconds};
 use crate::refusal::Refusal;
 use crate::words;
 use crate::work::{Cancellation, cores};
@@ -71,8 +71,11 @@ pub fn comparison_view(
         .collect();
     let year = if plan.is_of_2008_unasked() { ", that of 2008" } else { "" };
     let tcp = format!("TCP: {}{year}", group.distinct_stacks().join(", "));
+    // They differ from those of `segue compare` over fast links.
+    let times = question.times.as_deref().unwrap_or(USUAL_TIMES);
+    let times = format!("handoff{} at {times}", if question.all_points == 1 { "" } else { "s" });
     let heading =
-        [headline(&group.experiment)].into_iter().chain(words::conditions(&plan.request)).chain([tcp]);
+        [headline(&group.experiment), times].into_iter().chain(words::conditions(&plan.request)).chain([tcp]);
     let view = json!({
         "html": comparison_part(of, comparison, &Presentation::default()),
         "headline": heading.collect::<Vec<_>>().join("; "),

@@ -364,9 +364,19 @@
       if (some) by("result").classList.remove("stale");
     }
   };
+  /* An option's name stays whole at the end of a line. */
+  const withOptions = (text) =>
+    text.split(/(--[a-z-]+)/).map((part, index) => {
+      if (index % 2 === 0) return part;
+      const option = document.createElement("span");
+      option.className = "option";
+      option.textContent = part;
+      return option;
+    });
   const showComparison = (view) => {
     worked("result", "problem");
-    by("headline").textContent = [view.headline.replace("->", "\u2192"), ...view.notes].join("; ");
+    const headline = [view.headline.replace("->", "\u2192"), ...view.notes].join("; ");
+    by("headline").replaceChildren(...withOptions(headline));
     by("said").textContent = (view.points < view.of ? `${view.points} of ${view.of} handoffs so far. ` : "") + view.said;
     show("result", view.html);
     words.command.compare = view.command;

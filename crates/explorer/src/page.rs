@@ -2,8 +2,8 @@
 //! pictures in step; nothing is decided there.
 
 use crate::question::{
-    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_PACKETS, RATES, USUAL_DRAWN, USUAL_SCHEMES,
-    controls as controls_of_stacks, own_links, presets, words_of,
+    BETWEEN, DELAYS, MOST_FLOWS, MOST_IN_A_RUN, MOST_NEIGHBOURS, MOST_PACKETS, RATES, USUAL_DRAWN,
+    USUAL_SCHEMES, controls as controls_of_stacks, own_links, presets, words_of,
 };
 use crate::traces::Traces;
 use maud::{DOCTYPE, Markup, html};
@@ -327,7 +327,7 @@ fn more() -> Markup {
                         @for word in TRAFFIC { option value=(word) { (word) } }
                     }
                     label for="neighbours" { "Neighbours" }
-                    input #neighbours type="number" min="1" max="20" step="1" placeholder="none";
+                    input #neighbours type="number" min="1" max=(MOST_NEIGHBOURS) step="1" placeholder="none";
                 }
             }
             fieldset {

@@ -32,6 +32,8 @@ const LONGEST_LINK: usize = 200;
 pub const DISCONNECTIONS: [Nanos; 2] = [1_000_000, 60 * SECOND];
 /// Most flows.
 pub const MOST_FLOWS: usize = 8;
+/// Most other users on each link.
+pub const MOST_NEIGHBOURS: u64 = 20;
 /// Most schemes.
 pub const MOST_SCHEMES: usize = 8;
 /// Most handoffs of a run.
@@ -206,8 +208,19 @@ impl Words {
         T::of(word).ok_or_else(|| unknown(key, word, &words_of::<T>()))
     }
 
-    fn number(&self, key: &str, usual: u64, [least, most]: [u64; 2]) -> Result<u64, Refusal> {
-        let Some(word) = self.get(key) else { return Ok(usual) };
+    fn number(&self, key: &str, usual: u64, range: [u64; 2]) -> Result<u64, Refusal> {
+        self.get(key).map_or(Ok(usual), |word| Self::within(key, word, range))
+    }
+
+    /// As many neighbours as an answer in time has room for; all else about them is for the bench to say.
+    fn neighbours(&self) -> Result<(), Refusal> {
+        let count = self.get("neighbours").and_then(|word| word.split_whitespace().next());
+        let count = count.filter(|word| word.bytes().all(|b| b.is_ascii_digit()));
+        count.map_or(Ok(()), |word| Self::within("neighbours", word, [1, MOST_NEIGHBOURS]).map(drop))
+    }
+
+    /// The number that a word is.
+    fn within(key: &str, word: &str, [least, most]: [u64; 2]) -> Result<u64, Refusal> {
         let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
         // Digits that are no u64 are more than it holds.
         let number = digits.then(|| word.parse::<u64>().unwrap_or(u64::MAX));
@@ -366,6 +379,7 @@ impl Question {
             _ => false,
         };
         words.number(HANDOFFS, 1, [1, MOST_IN_A_RUN])?;
+        words.neighbours()?;
         words.time(EVERY, SECOND, BETWEEN)?;
         let known = BENCH_WORDS.iter().map(|word| word.key).filter(|&key| !of_another_kind(key));
         let settings = known.filter_map(|key| Some((key.to_string(), words.get(key)?.to_string())));

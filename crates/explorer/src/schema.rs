@@ -2,8 +2,8 @@
 
 use crate::question::{
     BETWEEN, DELAYS, DISCONNECTIONS, Endpoint, FAST_TIMES, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS,
-    MOST_IN_A_RUN, MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls,
-    own_links, presets, words_of,
+    MOST_IN_A_RUN, MOST_NEIGHBOURS, MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, RATES, USUAL_SCHEMES,
+    USUAL_TIMES, controls, own_links, presets, words_of,
 };
 use crate::traces::Traces;
 use segue_handoff::Scheme;
@@ -115,7 +115,7 @@ fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
             "examples": ["download,page"],
         }),
         "neighbours" => json!({
-            "description": "Long downloads of others on each link: a number, and a congestion control if another",
+            "description": format!("Long downloads of others on each link: a number up to {MOST_NEIGHBOURS}, and a congestion control if another"),
             "type": "string",
             "examples": ["3", "3 cubic"],
         }),

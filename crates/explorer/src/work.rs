@@ -154,7 +154,7 @@ impl Workers {
 
 fn too_long(longest: Duration) -> Refusal {
     let what = format!("the answer takes longer than {} s", longest.as_secs());
-    Refusal::busy(&format!("{what}; expected fewer flows, schemes or packets, or slower links"))
+    Refusal::busy(&format!("{what}; expected fewer flows, neighbours, schemes or packets, or slower links"))
 }
 
 /// The parts of an answer, as they come. Its work ends when they are dropped.

@@ -3,11 +3,12 @@
 use crate::drive::DriveScenario;
 use crate::lab::LabFile;
 use crate::place::{FileError, Source};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, is_of_agent};
 use crate::sweep::Sweep;
 use segue_world::access::LinkNames;
 
-/// Reads a laboratory's plan, where links have these names, too. A scenario, a sweep or a drive is told what it is.
+/// Reads a laboratory's plan, where links have these names, too. A scenario, a sweep, a drive or a configuration of the
+/// agent is told what it is.
 pub fn plan(path: &str, names: &LinkNames) -> Result<LabFile, FileError> {
     LabFile::read(path, names).map_err(|error| match &error {
         FileError::Content { .. } => recognised(path).unwrap_or(error),
@@ -31,8 +32,10 @@ fn kind(text: &str) -> Option<(&'static str, &'static str)> {
         Some(("a scenario", "segue run"))
     } else if toml::from_str(text).is_ok_and(is_sweep) {
         Some(("a sweep", "segue sweep"))
+    } else if toml::from_str::<DriveScenario>(text).is_ok() {
+        Some(("a drive", "segue run"))
     } else {
-        toml::from_str::<DriveScenario>(text).is_ok().then_some(("a drive", "segue run"))
+        is_of_agent(text).then_some(("a configuration of the agent", "segue agent run --config FILE"))
     }
 }
 
@@ -47,6 +50,8 @@ mod tests {
         assert_eq!(named("at = '2s'\n"), Some("a scenario"));
         assert_eq!(named("notice = ['instant', 'in-band']\n"), Some("a sweep"));
         assert_eq!(kind("[drive]\nlength = '60s'\n"), Some(("a drive", "segue run")));
+        let agents = Some(("a configuration of the agent", "segue agent run --config FILE"));
+        assert_eq!(kind("[[link]]\nrate = '1mbit'\ndelay = '1ms'\n"), agents);
         // A mistake is told by itself, and so is what is missing.
         assert_eq!(named("obsreve = '5s'\n"), None);
         assert_eq!(kind("old = 'wlan'"), None);

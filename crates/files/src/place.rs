@@ -102,7 +102,12 @@ impl Source {
             return self.at(0..0, format!("this is {kind}, perhaps a result; expected {}", self.expected));
         }
         let end = self.text.len();
-        self.at(error.span().unwrap_or(end..end), text::plain(error.message(), self.expected))
+        let span = error.span().unwrap_or(end..end);
+        let problem = match self.text.get(span.clone()) {
+            Some(key) if error.message() == "duplicate key" => text::twice(key),
+            _ => text::plain(error.message(), self.expected),
+        };
+        self.at(span, problem)
     }
 }
 

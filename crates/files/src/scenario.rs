@@ -29,8 +29,8 @@ use segue_study::request::Plan;
 use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
-pub use shown::OneOf;
 use shown::{ColumnWord, ScaleWord};
+pub use shown::{CountWord, OneOf};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -60,13 +60,13 @@ pub struct Scenario {
     /// Flows that share the link: one number or a list; 1 unless given.
     pub flows: Option<Several<usize>>,
     /// Long downloads of other users on each access link, as in segue compare --neighbours: 3 or "3 cubic".
-    #[schemars(with = "Option<SettingWord>")]
+    #[schemars(with = "Option<CountWord>")]
     pub neighbours: Option<Spanned<SettingWord>>,
     /// Traffic of the user, measured by class, as in segue compare --traffic: "download,video,page".
     #[schemars(with = "Option<String>")]
     pub traffic: Option<Spanned<String>>,
     /// Handoffs in a row, each counted for itself, as in segue compare --handoffs; 1 unless given.
-    #[schemars(with = "Option<SettingWord>")]
+    #[schemars(with = "Option<CountWord>")]
     pub handoffs: Option<Spanned<SettingWord>>,
     /// From the beginning of a handoff to that of the next: "15s".
     #[schemars(with = "Option<String>")]
@@ -256,7 +256,7 @@ pub(crate) fn without_null(schema: &mut Schema) {
 }
 
 /// Whether a text has a table or key that only the agent's configuration has (docs/guide/agent.md).
-fn is_of_agent(text: &str) -> bool {
+pub(crate) fn is_of_agent(text: &str) -> bool {
     let known = ["watch", "control", "others", "uploads", "link"];
     toml::from_str::<toml::Table>(text)
         .is_ok_and(|table| !table.contains_key("old") && known.iter().any(|key| table.contains_key(*key)))

@@ -3,7 +3,9 @@
 //! them; docs/guide/sweep.md explains it.
 
 use crate::place::{FileError, Source};
-use crate::scenario::{LinkWords, OneOf, Scenario, ScenarioFile, SettingWord, Several, without_null};
+use crate::scenario::{
+    CountWord, LinkWords, OneOf, Scenario, ScenarioFile, SettingWord, Several, without_null,
+};
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
 use segue_world::access::LinkNames;
@@ -39,10 +41,12 @@ pub struct Sweep {
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Several<usize>>,
     /// Long downloads of other users on each access link: 3, "3 cubic" or a list; none unless given.
+    #[schemars(with = "Option<Several<CountWord>>")]
     pub neighbours: Option<Several<SettingWord>>,
     /// Traffic of the user, measured by class, as in segue compare --traffic: "download,video,page" or a list.
     pub traffic: Option<Several<String>>,
     /// Handoffs in a row, each a row of its own: a number or a list; 1 unless given.
+    #[schemars(with = "Option<Several<CountWord>>")]
     pub handoffs: Option<Several<SettingWord>>,
     /// From the beginning of a handoff to that of the next: "15s" or a list.
     pub every: Option<Several<String>>,

@@ -526,3 +526,75 @@ macro_rules! hears_notices {
     };
 }
 pub(crate) use hears_notices;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: Link = Link { rate_kbps: 6_400, delay_us: 9_000 };
+
+    fn view(in_rto_recovery: bool) -> View {
+        View {
+            snd_una: 100,
+            snd_max: 120,
+            flight: 20,
+            cwnd: 10 * PACKET,
+            ssthresh: 10 * PACKET,
+            rto: 1_000 * MS,
+            srtt: 700 * MS,
+            mss: 1448,
+            transmissions: 120,
+            ssthresh_saved: 0,
+            srtt_before: 0,
+            timeouts_since_ack: u32::from(in_rto_recovery),
+            in_fast_recovery: false,
+            in_rto_recovery,
+            kernel: Some(KernelView { now: 5_000 * MS, cwnd: 10, ssthresh: 10, ..KernelView::default() }),
+        }
+    }
+
+    fn claiming() -> OnLinux {
+        let part = Part { behind: 0, weight: 256 };
+        OnLinux { claims: true, has_backlog: true, claimed_link: LINK, part, ..OnLinux::default() }
+    }
+
+    /// A policy that nobody asks.
+    struct Indifferent;
+
+    impl Decides for Indifferent {
+        fn decide(&mut self, _: &Sender, _: &Notice, _: &Notice) -> (Action, Option<u32>) {
+            unreachable!("there is no notice")
+        }
+
+        fn at_fast_retransmit(&mut self, _: &Sender) -> Action {
+            unreachable!("there is no fast retransmit")
+        }
+    }
+
+    /// near.md, 8.9: a flow leaves its group with its timer, and comes back with the next ACK, which may be of all that
+    /// was out. One with no more than a packet to send leaves, too.
+    #[test]
+    fn a_flow_is_in_its_group_while_it_can_use_its_share() {
+        let mut group = Group::default();
+        let (mut one, mut two) = (claiming(), claiming());
+        let mut others = |two: &mut OnLinux| {
+            two.meet(&mut group);
+            one.meet(&mut group);
+            one.member.others
+        };
+        assert_eq!(others(&mut two), 1);
+        two.on_cut(&view(true), true);
+        assert_eq!(others(&mut two), 0, "the timer has expired");
+        two.on_cut(&view(true), true);
+        assert_eq!(others(&mut two), 0, "and again");
+        two.on_ack(&View { snd_una: 120, flight: 0, ..view(false) }, &mut Indifferent);
+        assert_eq!(others(&mut two), 1, "an ACK has come since");
+        two.has_backlog = false;
+        assert_eq!(others(&mut two), 0);
+        // A message that was asked for makes the timer expire, and says nothing of the path.
+        two.has_backlog = true;
+        two.icmp_requested = true;
+        two.on_cut(&view(true), true);
+        assert_eq!(others(&mut two), 1);
+    }
+}

@@ -280,7 +280,7 @@ fn heading(group: &GroupResult, place: Option<String>) -> Markup {
     html! {
         h3 id=[place] { (headline_of(group)) }
         @if !warnings.is_empty() {
-            p.lead { @for warning in &warnings { (sentence_case(warning)) ". " } }
+            p.lead { @for warning in &warnings { (page::with_options(&sentence_case(warning))) ". " } }
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn drive_page(plan: &DrivePlan, rows: &[DriveRow], origin: &Origin) -> Strin
         h1 { (title) }
         p.lead { "Whole drives, simulated packet by packet: " (plan.seeds) @if plan.seeds == 1 { " seed" } @else { " seeds" } " of each scheme on each drive." }
         @for warning in stack_warnings(rows.iter().map(|row| row.stack.as_str())) {
-            p.lead { (sentence_case(&warning)) "." }
+            p.lead { (page::with_options(&sentence_case(&warning))) "." }
         }
         (asked(plan, rows, origin))
     }

@@ -87,6 +87,19 @@ pub fn saved(words: &str, name: &str, kind: &str, text: &str) -> Markup {
     html! { a href=(address) download=(name) { (words) } }
 }
 
+/// Text in which the names of options stay whole at the end of a line.
+pub fn with_options(text: &str) -> Markup {
+    let pieces = text.split_inclusive(' ').map(|word| {
+        let name = word.trim_end().trim_end_matches(['.', ',', ';', ':', ')']);
+        let rest = &word[name.len()..];
+        match name.starts_with("--") {
+            true => html! { span.option { (name) } (rest) },
+            false => html! { (word) },
+        }
+    });
+    html! { @for piece in pieces { (piece) } }
+}
+
 /// A whole document.
 pub fn page(title: &str, content: Markup) -> String {
     let script = if content.0.contains(OVER_TIME) { SCRIPT } else { FORMS };
@@ -113,6 +126,17 @@ mod tests {
         let page = |text| super::prose(text).into_string();
         assert_eq!(page("Long downloads (`--traffic`)"), "Long downloads (<code>--traffic</code>)");
         assert_eq!(page("`a timer expires`, it says"), "\u{201c}a timer expires\u{201d}, it says");
+        assert_eq!(page("a < b"), "a &lt; b");
+    }
+
+    #[test]
+    fn options_stay_whole() {
+        let page = |text| super::with_options(text).into_string();
+        assert_eq!(page("one: --stack puts"), "one: <span class=\"option\">--stack</span> puts");
+        assert_eq!(
+            page("see --every, -- or a"),
+            "see <span class=\"option\">--every</span>, <span class=\"option\">--</span> or a"
+        );
         assert_eq!(page("a < b"), "a &lt; b");
     }
 }

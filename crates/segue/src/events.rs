@@ -1,6 +1,6 @@
 //! The events of a trace as text: time, who, what, the sender's state, the rule that acted.
 
-use crate::layout::wrapped;
+use crate::layout::{wrapped, wrapped_links};
 use crate::screen::COLUMNS;
 use segue_handoff::Occasion;
 use segue_study::decision_words::{advice_in_words, program_in_words};
@@ -35,7 +35,7 @@ pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool, terminal: Opt
     let longest = rows.lines().map(|row| row.chars().count()).max().unwrap_or(0);
     match terminal.filter(|width| *width < longest) {
         Some(width) => {
-            wrapped("", &heading(told, several_stacks), width)
+            wrapped_links(&heading(told, several_stacks), width)
                 + &below_one_another(told, all, width)
                 + &summary(told, width)
         }
@@ -91,7 +91,7 @@ fn table(told: &SchemeTrace, all: bool) -> String {
 
 /// The events of a trace in words.
 pub fn story(told: &SchemeTrace, several_stacks: bool, width: usize) -> String {
-    let mut text = wrapped("", &heading(told, several_stacks), width);
+    let mut text = wrapped_links(&heading(told, several_stacks), width);
     let several = told.trace.experiment.flows > 1;
     for sentence in story::story(told) {
         let flow = sentence.flow.filter(|_| several).map(|flow| format!("flow {flow}: ")).unwrap_or_default();

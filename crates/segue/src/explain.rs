@@ -50,7 +50,7 @@ pub struct ExplainArgs {
 }
 
 /// `segue explain --notice` as `segue explain notice`: behind this command an option is a name, unless it is one of the
-/// program's own, which stay what they are.
+/// program's own. Those stay what they are, but one that lacks its value at the end is a name, too.
 pub fn with_options_as_names(mut words: Vec<OsString>) -> Vec<OsString> {
     let program = Cli::command();
     let own: Vec<&Arg> = program.get_arguments().filter(|arg| arg.is_global_set()).collect();
@@ -72,10 +72,12 @@ pub fn with_options_as_names(mut words: Vec<OsString>) -> Vec<OsString> {
         }
     };
     if command == Some("explain") {
-        let first = words.len() - before.len();
-        for word in &mut words[first..] {
+        let (first, last) = (words.len() - before.len(), words.len() - 1);
+        for (place, word) in words.iter_mut().enumerate().skip(first) {
             let text = word.to_str().unwrap_or_default();
-            let is_name = text.len() > 2 && text != "--help" && named(text).is_none();
+            let lacks_value =
+                |arg: &&Arg| place == last && !text.contains('=') && arg.get_action().takes_values();
+            let is_name = text.len() > 2 && text != "--help" && named(text).is_none_or(lacks_value);
             if let Some(name) = text.strip_prefix("--").filter(|_| is_name) {
                 *word = name.into();
             }

@@ -163,8 +163,9 @@ fn attach(args: &AttachArgs) -> Result<(), Failure> {
     let options = options(args)?;
     let pin = pin(&args.name.name)?;
     let options = Options { pin: Some(pin.clone()), ..options };
-    warn_of_another(&options);
+    let warning = of_another(&options);
     sender::attach(&options).map_err(failure)?;
+    crate::warn(warning);
     print(&format!("{}, pinned in {}\n", attached(&options), pin.display()))
 }
 
@@ -173,15 +174,16 @@ fn attached(options: &Options) -> String {
     format!("{name}: {} around {}, attached to {}", policy.name(), around.name(), cgroup.display())
 }
 
-/// Each sender of a cgroup gives the connections that begin its own congestion control.
-fn warn_of_another(options: &Options) {
+/// Each sender of a cgroup gives the connections that begin its own congestion control. The warning is for one that has
+/// been attached: a refusal says enough.
+fn of_another(options: &Options) -> Option<String> {
     let cgroup = &options.cgroup;
-    if sender::is_attached(cgroup).unwrap_or(false) {
-        crate::warn([format!(
+    sender::is_attached(cgroup).unwrap_or(false).then(|| {
+        format!(
             "a sender is attached to {} already: new connections follow the one that is attached last",
             cgroup.display()
-        )]);
-    }
+        )
+    })
 }
 
 fn serve(args: &AttachArgs) -> Result<(), Failure> {
@@ -190,8 +192,9 @@ fn serve(args: &AttachArgs) -> Result<(), Failure> {
         signal_hook::flag::register(signal, over.clone()).map_err(Failure::ours)?;
     }
     let options = options(args)?;
-    warn_of_another(&options);
+    let warning = of_another(&options);
     let mut sender = sender::attach(&options).map_err(failure)?;
+    crate::warn(warning);
     print(&format!("{}, until SIGINT or SIGTERM\n", attached(&options)))?;
     while !over.load(Ordering::Relaxed) {
         sender.serve(Duration::from_millis(200)).map_err(failure)?;

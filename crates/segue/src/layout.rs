@@ -106,11 +106,31 @@ fn words(text: &str) -> Vec<String> {
 /// `head` and `text` in lines of at most `width` columns; what follows the first line stands below `text`. A word
 /// that is longer than a line stays whole.
 pub fn wrapped(head: &str, text: &str, width: usize) -> String {
+    wrapped_words(head, &words(text), width)
+}
+
+/// The same without a head, of words that may be links: one that is longer than a line breaks behind commas.
+pub fn wrapped_links(text: &str, width: usize) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for word in words(text) {
+        let mut line = String::new();
+        for part in word.split_inclusive(',') {
+            if !line.is_empty() && length(&line) + length(part) > width {
+                parts.push(std::mem::take(&mut line));
+            }
+            line.push_str(part);
+        }
+        parts.push(line);
+    }
+    wrapped_words("", &parts, width)
+}
+
+fn wrapped_words(head: &str, words: &[String], width: usize) -> String {
     let indent = length(head);
     let mut lines = head.to_string();
     let mut column = indent;
     let mut blanks = 0;
-    for word in &words(text) {
+    for word in words {
         if word.is_empty() {
             blanks += 1;
             continue;
@@ -185,5 +205,19 @@ mod tests {
             "units stay"
         );
         assert_eq!(wrapped("", "12  % of it", 5), "12  %\nof it\n");
+    }
+
+    #[test]
+    fn long_links_break_behind_commas() {
+        assert_eq!(
+            wrapped_links("1mbit/9ms,loss=1%,up=1kbit -> wlan", 18),
+            "1mbit/9ms,loss=1%,\nup=1kbit -> wlan\n"
+        );
+        assert_eq!(
+            wrapped_links("wlan -> 1mbit/9ms,ecn", 15),
+            "wlan ->\n1mbit/9ms,ecn\n",
+            "one that fits stays"
+        );
+        assert_eq!(wrapped_links("a,b  c", 10), "a,b  c\n");
     }
 }

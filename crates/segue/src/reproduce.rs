@@ -91,10 +91,19 @@ fn unknown_paper(word: &str, papers: &[Paper]) -> Failure {
     let by_part = || papers.iter().find(|paper| meant.len() > 3 && paper.id.contains(&meant));
     let hint = match by_number.or_else(by_part) {
         Some(paper) => format!("; did you mean `{}`?", paper.id),
-        None => did_you_mean(word, ids()),
+        None => figure_of(word, papers).unwrap_or_else(|| did_you_mean(word, ids())),
     };
     let known: Vec<String> = papers.iter().map(|paper| format!("{} ({})", paper.id, paper.number)).collect();
     Failure::User(format!("unknown paper `{word}`; expected one of {}{hint}", known.join(", ")))
+}
+
+/// The hint for a word that names a figure where a paper was expected: every paper that has one of this name.
+fn figure_of(word: &str, papers: &[Paper]) -> Option<String> {
+    let found = papers.iter().filter_map(|paper| Some((paper, figure_named(paper, word)?)));
+    let meant: Vec<String> =
+        found.map(|(paper, figure)| format!("`{} {}`", paper.number, figure.id)).collect();
+    (!meant.is_empty())
+        .then(|| format!("; a figure stands behind its paper; did you mean {}?", meant.join(" or ")))
 }
 
 /// The failure for a word that names no figure of the paper. A panel, such as `17a`, is drawn with its figure.
@@ -470,17 +479,30 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
             text.push_str(&wrapped("", legend, width));
         }
     }
-    let few = judged.iter().filter(|judged| judged.few).count();
-    if few < judged.len() || few == 0 {
+    let held = judged.len() - rows.len();
+    if held > 0 && !rows.is_empty() {
+        let all = if out.is_some() { "the gallery lists all claims" } else { "--json - lists all claims" };
+        let (hold, are) = if held == 1 { ("holds", "is") } else { ("hold", "are") };
         text.push_str(&wrapped(
             "",
-            &format!("{}: {}.", claims(judged.len() - few), counts(judged, false)),
+            &format!("{} that {hold} {are} not listed here; {all}.", claims(held)),
             width,
         ));
     }
-    if few > 0 {
-        let so_far = format!("{} so far: {}.", claims(few), counts(judged, true));
-        text.push_str(&wrapped("", &so_far, width));
+    let few = judged.iter().filter(|judged| judged.few).count();
+    if few == 0 {
+        text.push_str(&wrapped("", &format!("{}: {}.", claims(judged.len()), counts(judged, false)), width));
+    } else {
+        if few < judged.len() {
+            let sure = format!("{} with a verdict: {}.", claims(judged.len() - few), counts(judged, false));
+            text.push_str(&wrapped("", &sure, width));
+        }
+        let all = if few == judged.len() { String::new() } else { format!("{few} of ") };
+        let have = if few == 1 { "has" } else { "have" };
+        let so_far = counts(judged, true);
+        let told =
+            format!("{all}{} {have} too few handoffs for a verdict; so far {so_far}.", claims(judged.len()));
+        text.push_str(&wrapped("", &told, width));
     }
     benches(judged).lines().for_each(|line| text.push_str(&wrapped("", line, width)));
     if let Some(out) = out {
@@ -489,21 +511,21 @@ fn summary(judged: &[Judged], out: Option<&str>, points: u8, width: usize) -> St
     }
     if few > 0 {
         let warning = format!(
-            "A quick look: {few} of {} rest on {points} of {ALL_POINTS} handoff times, or on fewer seeds. These are no \
-             verdicts; --points {ALL_POINTS} gives them.",
-            claims(judged.len())
+            "A quick look: {} on {points} of {ALL_POINTS} handoff times, or on fewer seeds. These are no verdicts; \
+             --points {ALL_POINTS} gives them.",
+            if few == 1 { "this one rests".to_string() } else { format!("these {few} rest") }
         );
         text.push_str(&wrapped("", &warning, width));
     }
     text
 }
 
-/// How many claims have each verdict: of those that rest on few handoffs, or of the others.
+/// How many claims have each verdict that occurs: of those that rest on few handoffs, or of the others.
 fn counts(judged: &[Judged], few: bool) -> String {
     let count =
         |verdict| judged.iter().filter(|judged| judged.few == few && judged.verdict == verdict).count();
-    let counted = |&verdict: &Verdict| verdict.counted(count(verdict));
-    Verdict::ALL.iter().map(counted).collect::<Vec<_>>().join(", ")
+    let counted = |&verdict: &Verdict| Some(count(verdict)).filter(|&n| n > 0).map(|n| verdict.counted(n));
+    Verdict::ALL.iter().filter_map(counted).collect::<Vec<_>>().join(", ")
 }
 
 fn claims(number: usize) -> String {

@@ -1,6 +1,6 @@
 //! The terminal table of a comparison.
 
-use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
+use crate::layout::{self, Cell, GAP, Paint, Side, wrapped, wrapped_links};
 use crate::screen::{COLUMNS, Screen};
 use crate::traffic_table;
 use segue_handoff::Scheme;
@@ -89,7 +89,7 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
         widths[index + 1] = bar;
     }
     for group in &comparison.groups {
-        text.push_str(&wrapped("", &heading(plan, group), screen.width));
+        text.push_str(&wrapped_links(&heading(plan, group), screen.width));
         // Where no flow makes transfers, all that there is stands in the table of the traffic.
         if group.experiment.flows > 0 {
             for block in blocks(&widths, screen.terminal) {
@@ -98,7 +98,12 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
             }
         }
         text.push_str(&neighbours(group, screen.width));
-        text.push_str(&traffic_table::render(group, screen.colour));
+        let traffic = traffic_table::render(group, screen.colour);
+        // Apart from the table above.
+        if group.experiment.flows > 0 && !traffic.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&traffic);
         text.push('\n');
     }
     text.push_str(&legend(plan, &columns, screen.width));

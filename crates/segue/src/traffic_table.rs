@@ -16,7 +16,7 @@ pub const COLUMNS: [(&str, &str); 6] = [
     ("stalled", "seconds of waiting, where nothing came for more than 200 ms, mean per handoff and flow"),
     ("delay", "one-way delay of data packets in seconds, 95th percentile"),
     ("late", "frames later than 100 ms beyond their time, mean per handoff"),
-    ("of", "transfers, responses, frames or pages, mean per handoff"),
+    ("count", "transfers, responses, frames or pages, mean per handoff"),
 ];
 
 /// The classes of a block, a line for each scheme; nothing where no traffic is measured.

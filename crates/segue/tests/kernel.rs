@@ -182,6 +182,10 @@ fn a_second_sender_on_a_cgroup_is_told() {
     assert!(second.status.success() && text.lines().count() == 1, "{second:?}");
     let warning = format!("segue: warning: a sender is attached to {} already", own.cgroup.display());
     assert!(text.starts_with(&warning), "{text}");
+    // One that is refused says that alone.
+    let again = attach(&own.name);
+    let text = String::from_utf8_lossy(&again.stderr);
+    assert_eq!((again.status.code(), text.lines().count()), (Some(2), 1), "{text}");
 }
 
 #[test]

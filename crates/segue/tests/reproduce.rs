@@ -124,7 +124,12 @@ fn a_quick_look_gives_no_verdicts() {
     let (_, last) = quick.split_once("\nA quick look: ").expect("a warning");
     let last = last.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(last.ends_with("rest on 2 of 200 handoff times, or on fewer seeds. These are no verdicts; --points 200 gives them."), "{last}");
-    assert!(quick.contains(" claims so far: ") && !quick.contains(" claims: "), "{quick}");
+    let said = quick.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains(" claims have too few handoffs for a verdict; so far ") && !said.contains(" claims: "),
+        "{quick}"
+    );
+    assert!(!said.contains(" 0 cannot be judged"), "verdicts that do not occur are not counted: {quick}");
     assert!(quick.contains(": differs so far\n") && !quick.contains("differs\n"), "{quick}");
     let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
     assert!(
@@ -134,6 +139,13 @@ fn a_quick_look_gives_no_verdicts() {
     assert!(
         !page.contains("<span class=\"verdict differs\">")
             && !page.contains("<span class=\"verdict holds\">")
+    );
+
+    let some =
+        told(&["000", "fig4", "--points", "2", "--check"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        some.contains("3 claims that hold are not listed here; --json - lists all claims. 5 claims have "),
+        "{some}"
     );
 
     let model = told(&["wu-2009-tcp-ho", "fig15", "--points", "2", "--out", out.to_str().expect("UTF-8")]);
@@ -396,12 +408,17 @@ fn mistakes_end_with_status_2_and_one_line() {
     let gallery = folder.path().join("gallery");
     std::fs::create_dir(&gallery).expect("made");
     let (gallery, inside) = (gallery.display().to_string(), gallery.join("index.html").display().to_string());
-    let bad: [(&[&str], &[&str]); 15] = [
+    let bad: [(&[&str], &[&str]); 17] = [
         (&["--points", "1", "--out", &gallery, "--json", &inside], &["--json", "--out", "another folder"]),
         (&["daniel-kojo-2009"], &["daniel-kojo-2009", "did you mean `daniel-kojo-2009-multiflow`"]),
         (&["daniel-kojo-2009-multiflow", "fig99"], &["fig99", "expected one of fig4"]),
         (&["005"], &["unknown paper `005`", "wu-2009-tcp-ho (003)"]),
         (&["1"], &["did you mean `daniel-kojo-2008-crosslayer`?"]),
+        (
+            &["17"],
+            &["a figure stands behind its paper; did you mean `001 fig17` or `000 fig17` or `003 fig17`?"],
+        ),
+        (&["fig17"], &["did you mean `001 fig17` or `000 fig17` or `003 fig17`?"]),
         (&["multiflow"], &["did you mean `daniel-kojo-2009-multiflow`?"]),
         (&["001", "17a"], &["unknown figure `17a`", "`fig17`"]),
         (&["001", "fig17a"], &["unknown figure `fig17a`", "`fig17`"]),

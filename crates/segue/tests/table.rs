@@ -28,7 +28,7 @@ fn the_table_fits_80_columns() {
     let text =
         stdout(&segue(&["compare", "200mbit/2ms", "1kbit/900ms", "--at", "1s", "--schemes", "sack,hn"]));
     assert_fits(&text);
-    assert!(text.contains("wired hops raised to 2000 Mbit/s"), "{text}");
+    assert!(text.contains("wired hops of 2000 Mbit/s instead of 100"), "{text}");
 }
 
 /// Each column of the table is explained below it.

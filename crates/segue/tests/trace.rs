@@ -322,7 +322,7 @@ fn a_story_says_what_led_to_a_fast_retransmit() {
     let fast = words(&text(
         &segue(&["trace", "200mbit/2ms", "egprs", "--at", "1s", "--schemes", "sack", "--story"]).stdout,
     ));
-    assert!(fast.contains("wired hops raised to 2000 Mbit/s"), "{fast}");
+    assert!(fast.contains("wired hops of 2000 Mbit/s instead of 100, for the fast access link"), "{fast}");
 }
 
 /// A page has a size whatever it tells.

@@ -134,7 +134,7 @@ fn neighbours_may_share_the_links() {
         }
     }
     let table = asked(&CALL);
-    assert!(table.contains("neighbours") && table.contains("traffic   scheme "), "{table}");
+    assert!(table.contains("neighbours") && table.contains("\n\ntraffic   scheme "), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
 

@@ -24,7 +24,11 @@ pub fn warnings<'a>(
     }
     let hops = experiment.fixed_hops();
     if hops.wired != WIRED_RATE {
-        warnings.push(format!("wired hops raised to {} Mbit/s", hops.wired / 1_000_000));
+        warnings.push(format!(
+            "wired hops of {} Mbit/s instead of {}, for the fast access link",
+            hops.wired / 1_000_000,
+            WIRED_RATE / 1_000_000
+        ));
     }
     let neighbours = experiment.neighbours.iter().map(|neighbours| -> &'a str { neighbours.stack.name });
     warnings.extend(stack_warnings(stacks.into_iter().chain(neighbours)));

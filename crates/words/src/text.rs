@@ -91,6 +91,17 @@ fn misfit(line: &str) -> Option<String> {
     Some(format!("found {found}; expected {expected}"))
 }
 
+/// The message for a key that stands twice in one table.
+pub fn twice(key: &str) -> String {
+    let (joined, parted) = (key.replace('-', "_"), key.replace('_', "-"));
+    let same = if joined == parted {
+        String::new()
+    } else {
+        format!(": `{joined}` and `{parted}` are the same key")
+    };
+    format!("duplicate key `{key}`{same}; expected it once")
+}
+
 /// A message of the TOML library as one line, in plain words, with the nearest valid word. `expected`: the kind of file.
 pub fn plain(message: &str, expected: &str) -> String {
     let mut line = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
@@ -130,6 +141,13 @@ mod tests {
         assert_eq!((place(text, 0), place(text, 5)), ((1, 1), (1, 6)));
         assert_eq!((place(text, 6), place(text, text.find('2').expect("there"))), ((2, 1), (3, 9)));
         assert_eq!(place(text, 99), (3, 10), "beyond the end");
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_named() {
+        assert_eq!(twice("seed"), "duplicate key `seed`; expected it once");
+        let said = "duplicate key `warm_up`: `warm_up` and `warm-up` are the same key; expected it once";
+        assert_eq!(twice("warm_up"), said);
     }
 
     #[test]

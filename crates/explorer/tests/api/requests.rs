@@ -225,7 +225,20 @@ fn the_heading_says_what_is_not_usual() {
     let heading = |more: &str| {
         ask(&format!("{question}{more}")).json()["headline"].as_str().expect("a heading").to_string()
     };
-    assert_eq!(heading(""), "wlan -> hsdpa, make-before-break, 1 flow; TCP: ns2-sack1, that of 2008");
+    assert_eq!(
+        heading(""),
+        "wlan -> hsdpa, make-before-break, 1 flow; handoff at 5s; TCP: ns2-sack1, that of 2008"
+    );
+    let times = |links: &str| {
+        ask(&format!("/view/compare?{links}&schemes=sack&points=1")).json()["headline"].to_string()
+    };
+    assert!(
+        times("old=wlan&new=hsdpa").contains("; handoffs at 0.1s..20s/0.1s; "),
+        "{}",
+        times("old=wlan&new=hsdpa")
+    );
+    let fast = times("old=wifi6&new=5g");
+    assert!(fast.contains("; handoffs at 0.025s..5s/0.025s; "), "not those of segue compare: {fast}");
     let own = heading("&notice=in-band&notice-loss=1&packets=50&definition=after-ack&seed=3");
     let said =
         "notice in band, its first copy lost; 50 packets; counted from the cumulative ACK; seed 3; TCP";
@@ -259,7 +272,13 @@ fn words_of_links_and_users_are_taken() {
     assert_ne!(rows("&neighbours=2")[0]["transfer_s"], plain[0]["transfer_s"]);
     assert!(rows("&traffic=download,page")[0]["page"].is_object());
     assert!(rows("&traffic=download,page&neighbours=2")[0]["page"].is_object());
-    for (bad, part) in [("&neighbours=many", "neighbours"), ("&traffic=gopher", "gopher")] {
+    let limit = "bad neighbours `100`; expected a whole number from 1 to 20; the nearest is 20";
+    for (bad, part) in [
+        ("&neighbours=many", "neighbours"),
+        ("&neighbours=100", limit),
+        ("&neighbours=100+cubic", limit),
+        ("&traffic=gopher", "gopher"),
+    ] {
         let answer = ask(&format!("/api/compare?{}", query(bad)));
         let said = answer.json()["error"].as_str().unwrap_or_default().to_string();
         assert!(answer.status == 400 && said.contains(part) && !said.contains("--"), "{bad}: {said}");

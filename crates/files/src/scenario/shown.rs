@@ -28,6 +28,23 @@ impl<T: Choice> JsonSchema for OneOf<T> {
     }
 }
 
+/// A number from 1 on, or a text that begins with one: `3` or `"3 cubic"`.
+pub struct CountWord;
+
+impl JsonSchema for CountWord {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Count".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "integer"], "minimum": 1 })
+    }
+}
+
 /// [`Column`].
 pub(super) struct ColumnWord;
 

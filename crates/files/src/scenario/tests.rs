@@ -98,7 +98,8 @@ fn the_chart_takes_the_one_parameter_that_varies() {
 const BAD: &[(&str, &str, &str)] = &[
     ("old = ", "1, column 7", "expected"),
     ("old = 'wlan'\nnew 'egprs'", "2, column 5", "expected"),
-    ("old = 'wlan'\nold = 'egprs'", "2, column 1", "duplicate key"),
+    ("old = 'wlan'\nold = 'egprs'", "2, column 1", "duplicate key `old`; expected it once"),
+    ("warm-up = '1s'\nwarm_up = '1s'", "2, column 1", "`warm_up` and `warm-up` are the same key"),
     ("title = 'x'", "1, column 1", "`old` is missing; expected links in `old` and `new`, or in `pairs`"),
     ("old = 'wlan'", "1, column 1", "`new` is missing"),
     ("old = 'wlan'\nnew = 'egprs'\nflow = 1", "3, column 1", "unknown key `flow`"),
@@ -247,5 +248,19 @@ fn the_schema_knows_every_key_and_no_null() {
     assert!(!text.contains("\"null\""), "{text}");
     for key in ["title", "pairs", "notice_loss", "columns", "horizontal", "svg"] {
         assert!(text.contains(&format!("\"{key}\":{{\"description\"")), "{key}: {text}");
+    }
+}
+
+/// The schema refuses a boolean as a number of users or handoffs, as the file's reader does.
+#[test]
+fn the_schema_takes_counts_alone() {
+    for schema in [schema(), crate::sweep::schema()] {
+        let schema = serde_json::to_value(&schema).unwrap();
+        for key in ["neighbours", "handoffs"] {
+            let count = &schema["properties"][key];
+            let count = if count["type"].is_array() { count } else { &count["anyOf"][0] };
+            assert_eq!(count["type"], serde_json::json!(["string", "integer"]), "{key}: {count}");
+            assert_eq!(count["minimum"], 1, "{key}: {count}");
+        }
     }
 }

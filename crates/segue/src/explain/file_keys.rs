@@ -9,7 +9,7 @@ struct Page {
     files: &'static str,
 }
 
-const PAGES: [Page; 4] = [
+const PAGES: [Page; 5] = [
     Page {
         text: include_str!("../../../../docs/guide/run.md"),
         place: "docs/guide/run.md",
@@ -30,21 +30,44 @@ const PAGES: [Page; 4] = [
         place: "docs/guide/lab.md",
         files: "plans of the laboratory",
     },
+    Page {
+        text: include_str!("../../../../docs/guide/agent.md"),
+        place: "docs/guide/agent.md",
+        files: "the agent's configuration",
+    },
 ];
 
-/// Tables of keys begin so.
-const HEADS: [&str; 2] = ["| key | default | meaning |", "| key | default | values |"];
+/// Heads of tables of keys end so.
+const HEADS: [&str; 2] = [" | default | meaning |", " | default | values |"];
+
+/// The section of a file that a table of keys is about: empty at its head, and `[chart] of ` for `key of [chart]`.
+fn section(head: &str) -> Option<String> {
+    let first = HEADS.iter().find_map(|end| head.strip_suffix(end))?.strip_prefix("| key")?;
+    match first.strip_prefix(" of ") {
+        Some(section) => Some(format!("{} of ", section.replace('`', ""))),
+        None => first.is_empty().then(String::new),
+    }
+}
+
+/// A row of a table of keys.
+struct Row {
+    keys: &'static str,
+    /// As of [`section`].
+    section: String,
+    default: &'static str,
+    meaning: &'static str,
+}
 
 impl Page {
-    /// The rows of its tables: names, default and meaning.
-    fn rows(&self) -> impl Iterator<Item = [&'static str; 3]> + use<> {
-        let mut inside = false;
+    /// The rows of its tables.
+    fn rows(&self) -> impl Iterator<Item = Row> + use<> {
+        let mut inside = None;
         self.text.lines().filter_map(move |line| {
-            inside = HEADS.contains(&line) || (inside && line.starts_with('|'));
-            let is_row = inside && line.starts_with("| `");
-            let (keys, rest) = line.strip_prefix("| ").filter(|_| is_row)?.split_once(" | ")?;
+            inside = section(line).or(inside.take().filter(|_| line.starts_with('|')));
+            let section = inside.clone().filter(|_| line.starts_with("| `"))?;
+            let (keys, rest) = line.strip_prefix("| ")?.split_once(" | ")?;
             let (default, meaning) = rest.trim_end_matches(" |").split_once(" | ")?;
-            Some([keys, default, meaning])
+            Some(Row { keys, section, default, meaning })
         })
     }
 }
@@ -59,10 +82,10 @@ pub fn key(name: &str, width: usize) -> Vec<String> {
     let meant = name.replace('-', "_");
     let is_it = |key: &str| key.replace('-', "_") == meant;
     let of_page = |page: &'static Page| {
-        let rows = page.rows().filter(|[keys, ..]| names_of(keys).any(is_it));
-        rows.map(move |[keys, default, meaning]| {
+        let rows = page.rows().filter(|row| names_of(row.keys).any(is_it));
+        rows.map(move |Row { keys, section, default, meaning }| {
             let text = format!("default {default}; {meaning}").replace('`', "");
-            let head = format!("Key {} of {}: ", keys.replace('`', ""), page.files);
+            let head = format!("Key {} of {section}{}: ", keys.replace('`', ""), page.files);
             hanging(&head, &without_links(&text, "docs/guide"), 2, width) + &format!("  {}\n", page.place)
         })
     };
@@ -71,7 +94,7 @@ pub fn key(name: &str, width: usize) -> Vec<String> {
 
 /// All of them, for hints.
 pub fn names() -> impl Iterator<Item = String> {
-    PAGES.iter().flat_map(Page::rows).flat_map(|[keys, ..]| names_of(keys)).map(str::to_string)
+    PAGES.iter().flat_map(Page::rows).flat_map(|row| names_of(row.keys)).map(str::to_string)
 }
 
 #[cfg(test)]
@@ -87,7 +110,17 @@ mod tests {
             ("warm-up", &["Key warm_up of scenario files and sweeps: ", "Key warm-up of plans"]),
             ("seeds", &["Key seed, seeds of scenario files"]),
             ("settings", &["Key [settings] of scenario files", "Key [settings] of plans"]),
-            ("cc", &["Key cc of sweeps: default the stack's own; each congestion control"]),
+            (
+                "cc",
+                &["Key cc of sweeps: default the stack's own; each congestion control", "Key cc of drives"],
+            ),
+            ("across", &["Key across of [chart] of scenario files"]),
+            ("file", &["Key file of [drive] of drives: default none; "]),
+            ("stay", &["Key stay of [drive] of drives", "Key stay of [[drive.network]] of drives"]),
+            ("watch", &["Key watch of the agent's configuration: default [\"default\"]; "]),
+            ("others", &["Key [others] of the agent's configuration"]),
+            ("freeze_before", &["Key freeze-before of the agent's configuration"]),
+            ("mtu", &["Key mtu of [others] of the agent's configuration"]),
         ] {
             let told = key(name, 200).concat();
             assert!(parts.iter().all(|part| told.contains(part)), "{name}: {told}");
@@ -95,5 +128,31 @@ mod tests {
         names().for_each(|name| assert!(!key(&name, 80).is_empty(), "{name}"));
         assert!(names().count() > 50);
         assert!(key("", 80).is_empty() && key("default", 80).is_empty() && key("segue.sweep", 80).is_empty());
+    }
+
+    /// The agent's keys stand in its example, some behind a #, and those of drives in their schema.
+    #[test]
+    fn no_key_of_the_agent_or_of_drives_is_missing() {
+        let lines = include_str!("../../../../examples/agent.toml").lines();
+        let keys =
+            lines.filter_map(|line| line.trim_start_matches("# ").split_once(" = ")).map(|(key, _)| key);
+        let agents: Vec<&str> = keys.filter(|key| !key.contains(' ')).collect();
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../docs/reference/drive.schema.json")).expect("JSON");
+        let of = |table: &serde_json::Value| {
+            let properties = table["properties"].as_object().into_iter().flatten();
+            properties.map(|(key, _)| key.clone()).collect::<Vec<_>>()
+        };
+        let parts = ["DriveWords", "NetworkWords", "MoveWords", "WanWords", "TrafficWords"];
+        let drives: Vec<String> = parts.into_iter().flat_map(|part| of(&schema["$defs"][part])).collect();
+        assert!(agents.len() > 20 && drives.len() > 20, "{agents:?} {drives:?}");
+        for (key, files) in agents
+            .into_iter()
+            .map(|key| (key, "the agent's configuration: "))
+            .chain(drives.iter().map(|key| (key.as_str(), " of drives: ")))
+        {
+            let told = self::key(key, 1000).concat();
+            assert!(told.contains(files), "{key}: {told}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Servers that are told a smaller MTU after an outage (`mtu` of `[others]`), and so resend at once.
 
 use super::hosts::{Host, Hosts, ip, nft};
+use super::nat::{PEERS, behind, silence};
 use super::resume::{LIMIT, backed_off, downlink, following, resends_in_time, timer, waiting};
 use super::world::{World, address};
 use super::{COMPLAINTS, carry, complaints, connect, stream};
@@ -69,6 +70,26 @@ fn a_peer_is_told_no_more_than_eight_steps() {
         }
         assert_eq!(told, [1492, 1484, 1476, 1468, 1460, 1452, 1444, 1436]);
         assert_eq!(path_mtu(&hosts.peer, hosts.mobile.address(ipv6)), Some(1436));
+    }
+}
+
+#[test]
+#[ignore = "needs kernel nftables"]
+fn a_smaller_mtu_passes_a_nat_and_a_firewall() {
+    for ipv6 in [false, true] {
+        let (hosts, _router) = behind("");
+        let mut mobile = following(&hosts);
+        let (near, far) = connect(&hosts, ipv6);
+        carry(&far, &near, 0, 100_000);
+        let all = waiting(&hosts, &mut mobile);
+        let mtu = all[0].smaller_mtu().expect("whole packets have come");
+        silence(&hosts.peer, PEERS, true);
+        (&far).write_all(&stream(100_000, LOST)).expect("the socket's buffer takes it");
+        hosts.mobile.run(|| mobile.send_too_big(&all[0], all[0].next(), mtu)).expect("it is sent");
+        silence(&hosts.peer, PEERS, false);
+        reads(&near, 100_000);
+        let to = far.peer_addr().expect("an address").ip();
+        assert_eq!(path_mtu(&hosts.peer, to), Some(1492), "{to}");
     }
 }
 

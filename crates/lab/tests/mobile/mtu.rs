@@ -35,8 +35,10 @@ fn a_smaller_mtu_has_the_peer_resend_at_once() {
     for ipv6 in [false, true] {
         let hosts = Hosts::new();
         let in_time = resends_in_time(&hosts, ipv6, 100_000, 5000, |mobile, waiting| {
-            let mtu = waiting.smaller_mtu().expect("whole packets have come");
-            mobile.send_too_big(waiting, waiting.next(), mtu).expect("it is sent");
+            // After eight rounds there is none.
+            if let Some(mtu) = waiting.smaller_mtu() {
+                mobile.send_too_big(waiting, waiting.next(), mtu).expect("it is sent");
+            }
         });
         assert!(in_time, "it always took the peer's timer");
         assert!(path_mtu(&hosts.peer, hosts.mobile.address(ipv6)).is_some(), "it has believed it");

@@ -322,6 +322,7 @@ struct tcp_sock {
 	u32 rttvar_us;
 	struct minmax rtt_min; /* us; the smallest of five minutes first */
 	u32 mss_cache;
+	u16 advmss; /* octets of data in a packet, options aside, by the MSS that this end has announced */
 	u32 max_window;
 	u32 snd_wnd; /* octets that the peer takes */
 	u32 rate_delivered; /* packets of the last rate sample */

@@ -170,7 +170,8 @@ struct segue_waiting {
 	u16 mss; /* as in segue_sent; 0: unknown */
 	u32 packets; /* data packets that have come */
 	u32 una; /* snd_una */
-	u32 under_way; /* there is a hole in what has come, or data of this host are not acknowledged */
+	u16 own_mss; /* octets of data in a packet by the MSS that this host has announced */
+	u16 under_way; /* there is a hole in what has come, or data of this host are not acknowledged */
 };
 
 #endif

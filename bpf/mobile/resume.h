@@ -246,6 +246,7 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 		__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
 		waiting.known = known->known;
 		waiting.mss = known->mss;
+		waiting.own_mss = tp->advmss;
 	}
 	waiting.packets = tp->data_segs_in;
 	waiting.heard = tp->tcp_clock_cache;

@@ -29,7 +29,7 @@ const LARGEST_MIB: u64 = 1;
 /// The kind of file, for messages.
 const EXPECTED: &str = "TOML as in examples/agent.toml";
 /// Unless the file says otherwise.
-const OTHERS: Treated = Treated { resume: true, window: true, freeze: 500_000_000, mtu: false };
+const OTHERS: Treated = Treated { resume: true, window: true, freeze: 500_000_000, mtu: true };
 /// The longest break before which windows may be closed, us.
 const LONGEST_FREEZE: u32 = 60_000_000;
 /// Most entries of a list.

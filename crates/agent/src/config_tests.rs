@@ -38,10 +38,12 @@ fn what_is_done_for_other_peers() {
     let others = config.expect("a configuration").others;
     let treated = |to: &str| others.treated(&to.parse().expect("a prefix")).freeze;
     assert_eq!((treated("192.0.2.0/24"), treated("2001:db8::/32")), (2_000_000_000, 0));
-    let config = parse("[others]\nmtu = true\n[[others.prefix]]\nto = \"192.0.2.0/24\"\nmtu = false\n");
+    let config = parse("[[others.prefix]]\nto = \"192.0.2.0/24\"\nmtu = false\n");
     let others = config.expect("a configuration").others;
     let treated = |to: &str| others.treated(&to.parse().expect("a prefix")).mtu;
-    assert_eq!((treated("192.0.2.0/25"), treated("198.51.100.0/24"), OTHERS.mtu), (false, true, false));
+    assert_eq!((treated("192.0.2.0/25"), treated("198.51.100.0/24"), OTHERS.mtu), (false, true, true));
+    let config = parse("[others]\nmtu = false\n").expect("a configuration");
+    assert_eq!(config.others.all, Treated { mtu: false, ..OTHERS });
     for (text, said) in [
         ("[others]\nmtu = 1492\n", "a.toml, line 2, column 7: found the number 1492; expected true or false"),
         ("[others]\nwindow = 15\n", "a.toml, line 2, column 10: found the number 15; expected true or false"),

@@ -67,7 +67,7 @@ pub struct Treated {
     pub window: bool,
     /// Their windows are closed before a foreseen break of at most so long, ns; 0: never.
     pub freeze: u64,
-    /// They are told a smaller MTU where messages alone bring nothing.
+    /// They are told a smaller MTU where messages alone bring nothing, and a new slow start is faster.
     pub mtu: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct OwnTreated {
     pub window: Option<bool>,
     /// The longest foreseen break before which their windows are closed, ns.
     pub freeze: Option<u64>,
-    /// Whether they are told a smaller MTU where messages alone bring nothing.
+    /// Whether they are told a smaller MTU where messages alone bring nothing, and a new slow start is faster.
     pub mtu: Option<bool>,
 }
 

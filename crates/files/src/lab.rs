@@ -39,7 +39,7 @@ pub struct LabWords {
     pub lost_messages: Option<Spanned<f64>>,
     /// "none" or "nat", a NAT and a stateful firewall before the server; "none" unless given.
     pub gateway: Option<Spanned<Gateway>>,
-    /// Whether agents may tell servers a smaller MTU (`mtu` of the agent's table `others`); false unless given.
+    /// Whether agents may tell servers a smaller MTU (`mtu` of the agent's table `others`); true unless given.
     pub agent_mtu: Option<Spanned<bool>>,
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Spanned<u32>>,
@@ -366,7 +366,7 @@ impl LabFile {
         Ok(Conditions {
             dead: words.dead.as_ref().map_or_else(Dead::default, |word| *word.get_ref()),
             gateway: words.gateway.as_ref().map_or_else(Gateway::default, |word| *word.get_ref()),
-            agent_mtu: words.agent_mtu.as_ref().is_some_and(|word| *word.get_ref()),
+            agent_mtu: words.agent_mtu.as_ref().is_none_or(|word| *word.get_ref()),
             lost_icmp: self.number("lost-icmp", &words.lost_icmp, 0.0, lab::LOST)?,
             lost_messages: self.number("lost-messages", &words.lost_messages, 0.0, lab::LOST)?,
         })

@@ -97,7 +97,7 @@ impl Plan {
             parallel: 1,
             wired: Duration::ZERO,
             told_rate: 1.0,
-            agent_mtu: false,
+            agent_mtu: true,
             notices: true,
             ecn: false,
             packets: false,

@@ -13,8 +13,9 @@
 //!   Linux).
 //! * No new data after a round trip: single messages about the number that the ACK has told. They are first close to
 //!   each other, then further and further apart. They are no more than take back the doublings of the outage and two.
-//! * If the connection may be told a smaller MTU ([`Flow::mtu`]), the first three single messages tell it, too. RFC 6069
-//!   acts no earlier than a base RTO behind the peer's last retransmission; a smaller MTU has the peer resend at once.
+//! * If the connection may be told a smaller MTU ([`Flow::mtu`]), and its peer had better begin anew, the first three
+//!   single messages tell it, too. RFC 6069 acts no earlier than a base RTO behind the peer's last retransmission. A
+//!   smaller MTU has the peer resend at once. On a path longer than its RTO it would do so in vain.
 //! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first. It has
 //!   nothing under way that a message could be about, and waits for a window.
 //! * A peer that has negotiated is told of the handoff by a notice, which says more than these packets ([`Flow::told`]).
@@ -86,7 +87,8 @@ pub struct Flow<W> {
     pub closed: bool,
     /// Its peer had better begin anew ([`begins_anew`]).
     pub anew: bool,
-    /// Its peer may be told this MTU after an outage, which is smaller than its packets.
+    /// Its peer may be told this MTU after an outage, which is smaller than its packets. That is done only if it had
+    /// better begin anew.
     pub mtu: Option<u16>,
     /// Its peer has negotiated, and its notice has left so long after the link is back, ns.
     pub told: Option<u64>,
@@ -339,7 +341,8 @@ impl<K, W> Helped<K, W> {
             Stage::Single(sent) if sent < self.singles => {
                 self.stage = Stage::Single(sent + 1);
                 self.due = now + (APART << (sent + 1).saturating_sub(CLOSE).min(8));
-                let mtu = self.flow.mtu.filter(|_| self.why == Why::Outage && sent < COPIES);
+                let too_big = self.why == Why::Outage && self.flow.anew && sent < COPIES;
+                let mtu = self.flow.mtu.filter(|_| too_big);
                 std::iter::once(Say::AboutNext).chain(mtu.map(Say::TooBig)).collect()
             }
             Stage::Single(_) => {

@@ -3,7 +3,7 @@
 use segue_words::lab::{Dead, Gateway};
 
 /// All of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditions {
     /// Which direction goes first.
     pub dead: Dead,
@@ -15,6 +15,14 @@ pub struct Conditions {
     pub gateway: Gateway,
     /// Agents may tell a smaller MTU.
     pub agent_mtu: bool,
+}
+
+impl Default for Conditions {
+    /// A quiet path, and an agent without a configuration of its own.
+    fn default() -> Self {
+        let (dead, gateway) = (Dead::default(), Gateway::default());
+        Self { dead, lost_icmp: 0.0, lost_messages: 0.0, gateway, agent_mtu: true }
+    }
 }
 
 impl Conditions {
@@ -32,8 +40,8 @@ impl Conditions {
                 words.push(format!("{name} = {share}"));
             }
         }
-        if self.agent_mtu {
-            words.push("agent-mtu = true".into());
+        if !self.agent_mtu {
+            words.push("agent-mtu = false".into());
         }
         words.join(", ")
     }

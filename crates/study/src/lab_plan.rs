@@ -170,7 +170,9 @@ impl LabPlan {
 
     /// Whether the simulator has such flows and conditions.
     fn is_simulated(&self) -> bool {
-        self.conditions == Conditions::default() && self.program != Program::Thin
+        // It has no message of a smaller MTU, and agents of the laboratory may do without.
+        let told = Conditions { agent_mtu: true, ..self.conditions };
+        told == Conditions::default() && self.program != Program::Thin
     }
 
     /// The jitter that simulated links have as the laboratory's noise, ns; `None` if no link gets any.

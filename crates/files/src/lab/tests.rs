@@ -20,6 +20,14 @@ fn links_are_enough() {
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5_447_500_000, 10 * SECOND, 4_000_000));
     assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Family::Ipv4, 1, 10));
     assert_eq!(plan.noise, 50_000);
+    assert!(plan.conditions.agent_mtu && plan.conditions.words().is_empty());
+}
+
+/// The simulator's mobile tells no MTU: it is asked all the same.
+#[test]
+fn an_agent_that_tells_no_mtu_is_simulated() {
+    let words = plan("wired = \"0s\"\nagent-mtu = false\n").expect("a plan").conditions_in_words();
+    assert_eq!(words, "agent-mtu = false, wired = 0 s (simulator: 0.004 s)");
 }
 
 /// Senders ask for ECN where a link marks.
@@ -46,7 +54,7 @@ fn every_key_is_heard() {
         "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
          senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
          program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\ndead = \"down-first\"\nlost-icmp = 1.0\n\
-         lost-messages = 0.5\nagent-mtu = true\nnoise = \"0s\"\n[settings]\nrest-us = \"100ms\"\n",
+         lost-messages = 0.5\nagent-mtu = false\nnoise = \"0s\"\n[settings]\nrest-us = \"100ms\"\n",
     )
     .unwrap();
     assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
@@ -59,10 +67,13 @@ fn every_key_is_heard() {
         lost_icmp: 1.0,
         lost_messages: 0.5,
         gateway: Gateway::None,
-        agent_mtu: true,
+        agent_mtu: false,
     };
     assert_eq!(plan.conditions, conditions);
-    assert_eq!(conditions.words(), "dead = down-first, lost-icmp = 1, lost-messages = 0.5, agent-mtu = true");
+    assert_eq!(
+        conditions.words(),
+        "dead = down-first, lost-icmp = 1, lost-messages = 0.5, agent-mtu = false"
+    );
     assert_eq!(plan.count(), 2 * 4 * 7);
     let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
     let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };

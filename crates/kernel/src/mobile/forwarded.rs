@@ -84,6 +84,7 @@ fn waiting(tuple: segue_tuple, flow: &segue_forwarded) -> Waiting {
         packets: 0,
         una: 0,
         mss: 0,
+        own_mss: 0,
         under_way: true,
         heard: Duration::from_nanos(flow.heard),
         acks: newest_first(&flow.acks, flow.known, flow.acks[0]),

@@ -27,6 +27,10 @@ const PLACE: TcSlot = TcSlot { priority: 0x5e61, handle: 1, program: "mobile_ech
 /// The same where clsact came with the filter, for who finds it when its owner was killed.
 const PLACE_AND_CLSACT: TcSlot = TcSlot { handle: 2, ..PLACE };
 
+/// A smaller MTU is smaller by so much, octets.
+const STEP: u16 = 8;
+/// And no more than so much below this host's own MSS: eight steps.
+const MOST_BELOW: u16 = 8 * STEP;
 /// The MTU of each IPv6 path at least (RFC 8200, 5).
 const LEAST_MTU: u16 = 1280;
 
@@ -69,6 +73,8 @@ pub struct Waiting {
     pub(super) una: u32,
     /// Octets of data in the peer's largest packets; 0: unknown.
     pub(super) mss: u16,
+    /// The same, by the MSS that this host has announced.
+    pub(super) own_mss: u16,
     /// There is a hole in what has come, or data of this host are not acknowledged.
     pub under_way: bool,
     /// When something was last at work on it, by CLOCK_MONOTONIC.
@@ -101,14 +107,16 @@ impl Waiting {
         self.ack
     }
 
-    /// An MTU below the size of the peer's largest packets ([`Mobile::send_too_big`]). None: their size is not known, or
-    /// they are no larger than each path must take (RFC 8200, 5).
+    /// An MTU a step below the size of the peer's largest packets ([`Mobile::send_too_big`]). None: their size is not
+    /// known, or they are no larger than each path must take (RFC 8200, 5). It is no more than eight steps below the
+    /// packets that this host's MSS allows, however many outages there are.
     pub fn smaller_mtu(&self) -> Option<u16> {
         // TCP's header, and time stamps with their padding (RFC 7323, appendix A).
         let tcp = 20 + if self.stamp.is_some() { 12 } else { 0 };
         let ip = if self.ends.remote.is_ipv4() { 20 } else { 40 };
-        let mtu = u32::from(self.mss) + tcp + ip - 8;
-        u16::try_from(mtu).ok().filter(|mtu| self.mss > 0 && *mtu >= LEAST_MTU)
+        let data =
+            self.mss.checked_sub(STEP).filter(|data| *data >= self.own_mss.saturating_sub(MOST_BELOW))?;
+        u16::try_from(u32::from(data) + tcp + ip).ok().filter(|mtu| *mtu >= LEAST_MTU)
     }
 
     /// Whether it is the same connection.
@@ -158,6 +166,7 @@ impl From<segue_waiting> for Waiting {
             packets: waiting.packets,
             una: waiting.una,
             mss: waiting.mss,
+            own_mss: waiting.own_mss,
             under_way: waiting.under_way != 0,
             heard: Duration::from_nanos(waiting.heard),
             acks: newest_first(&waiting.acks, waiting.known, waiting.ack),

@@ -188,7 +188,7 @@ pub fn ip(arguments: &[&str]) -> io::Result<()> {
 }
 
 /// Gives nftables these rules where the caller is.
-fn nft(rules: &str) -> io::Result<()> {
+pub fn nft(rules: &str) -> io::Result<()> {
     let mut nft =
         Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     nft.stdin.take().expect("a pipe").write_all(rules.as_bytes())?;

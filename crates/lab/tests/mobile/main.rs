@@ -10,6 +10,7 @@ mod forwarded;
 mod freeze;
 mod hosts;
 mod mptcp;
+mod mtu;
 mod nat;
 mod remind;
 mod resume;

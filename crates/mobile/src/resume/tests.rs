@@ -44,22 +44,30 @@ fn a_silent_peer_is_told_in_this_order() {
 /// The rest is as without.
 #[test]
 fn three_single_messages_tell_a_smaller_mtu() {
-    let said = script_of(10 * SECOND, Flow { mtu: Some(1492), ..flow(1, 2) });
+    let anew = Flow { anew: true, ..flow(1, 2) };
+    let said = script_of(10 * SECOND, Flow { mtu: Some(1492), ..anew.clone() });
     let big = |at| (at, vec![Say::AboutNext, Say::TooBig(1492)]);
-    assert_eq!(said[3..6], [38, 113, 188].map(big));
-    assert_eq!(said[6], (263, vec![Say::AboutNext]));
+    let singles = said.iter().position(|(_, says)| says[0] == Say::AboutNext).expect("single messages");
+    assert_eq!(said[singles..singles + 3], [38, 113, 188].map(big));
+    assert_eq!(said[singles + 3], (263, vec![Say::AboutNext]));
     let without = |says: &[Say]| -> Vec<Say> {
         says.iter().copied().filter(|say| !matches!(say, Say::TooBig(_))).collect()
     };
     let rest: Vec<_> = said.iter().map(|(at, says)| (*at, without(says))).collect();
-    assert_eq!(rest, script(10 * SECOND, 2));
+    assert_eq!(rest, script_of(10 * SECOND, anew));
+}
+
+/// All that it resends at once would be too much for the new path.
+#[test]
+fn a_peer_that_does_not_begin_anew_is_told_no_mtu() {
+    assert_eq!(script_of(10 * SECOND, Flow { mtu: Some(1492), ..flow(1, 2) }), script(10 * SECOND, 2));
 }
 
 /// After a handoff that lost nothing as far as is known, no path is said to be narrower.
 #[test]
 fn a_doubted_outage_tells_no_mtu() {
     let mut resumes = Resumes::new();
-    resumes.doubt(0, watch(), 2 * SECOND, 100_000, [Flow { mtu: Some(1492), ..flow(1, 2) }]);
+    resumes.doubt(0, watch(), 2 * SECOND, 100_000, [Flow { mtu: Some(1492), anew: true, ..flow(1, 2) }]);
     while let Some(at) = resumes.deadline() {
         let Due { id, says, last, .. } = resumes.next(at).expect("it is due");
         assert!(says.iter().all(|say| !matches!(say, Say::TooBig(_))), "{says:?}");

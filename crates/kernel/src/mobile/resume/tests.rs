@@ -153,7 +153,7 @@ fn a_smaller_mtu_is_told_of_the_peers_segment() {
 fn a_smaller_mtu_is_below_the_peers_packets() {
     let of = |remote: &str, mss, stamp| {
         let local = if remote.starts_with('[') { "[fd00::1]:4000" } else { "10.1.2.3:4000" };
-        Waiting { mss, stamp, ..waiting(local, remote) }.smaller_mtu()
+        Waiting { mss, own_mss: mss, stamp, ..waiting(local, remote) }.smaller_mtu()
     };
     assert_eq!(of("10.1.2.4:443", 1448, Some(1)), Some(1492));
     assert_eq!(of("10.1.2.4:443", 1460, None), Some(1492));
@@ -162,6 +162,24 @@ fn a_smaller_mtu_is_below_the_peers_packets() {
     assert_eq!(of("10.1.2.4:443", 1235, Some(1)), None);
     assert_eq!(of("10.1.2.4:443", 0, Some(1)), None, "unknown");
     assert_eq!(of("10.1.2.4:443", u16::MAX, Some(1)), None, "no packet");
+}
+
+/// Outage after outage, on a link of 1500 octets.
+#[test]
+fn a_smaller_mtu_is_at_most_eight_steps_below_what_this_host_announces() {
+    for (local, remote, own_mss) in
+        [("10.1.2.3:4000", "10.1.2.4:443", 1448), ("[fd00::1]:4000", "[fd00::2]:443", 1428)]
+    {
+        let mut peer = Waiting { mss: own_mss, own_mss, stamp: Some(1), ..waiting(local, remote) };
+        let mut told = Vec::new();
+        while let Some(mtu) = peer.smaller_mtu() {
+            told.push(mtu);
+            peer.mss = mtu - (1500 - own_mss);
+        }
+        assert_eq!(told, [1492, 1484, 1476, 1468, 1460, 1452, 1444, 1436]);
+        // Its own link or another host makes the peer's packets so small.
+        assert_eq!(Waiting { own_mss: 8948, ..peer }.smaller_mtu(), None);
+    }
 }
 
 #[test]

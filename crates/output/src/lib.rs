@@ -1,8 +1,5 @@
 //! Where a result goes: standard output (`-`) or a file that is replaced in one step.
 
-mod closed;
-
-pub use closed::stdout_is_closed;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +24,6 @@ pub fn in_words(problem: &io::Error) -> String {
     match problem.kind() {
         io::ErrorKind::NotFound => "there is no such folder".into(),
         io::ErrorKind::InvalidInput => "it names no file".into(),
-        io::ErrorKind::Other => problem.to_string(),
         kind => kind.to_string(),
     }
 }
@@ -95,9 +91,6 @@ impl Output {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self {
-            Self::Stdout if stdout_is_closed() => {
-                Err(OutputError { path: "-".into(), problem: io::Error::other("standard output is closed") })
-            }
             Self::Stdout => {
                 let mut out = io::stdout().lock();
                 let written = write(&mut out).and_then(|()| out.flush());

@@ -305,22 +305,3 @@ fn who_leaves_words_out_sees_an_example() {
         assert_eq!(line.lines().count(), 1, "{line}");
     }
 }
-
-/// Without a standard output nothing can be told, and no status may say that it was.
-#[test]
-fn a_closed_standard_output_is_a_failure() {
-    let run = |line: &str| {
-        let words = format!("exec {} {line}", env!("CARGO_BIN_EXE_segue"));
-        Command::new("sh").args(["-c", &words]).output().expect("a shell")
-    };
-    for line in ["compare wlan egprs --at 8s >&-", "compare wlan egprs --at 8s --json - >&-", "--help >&-"] {
-        let output = run(line);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
-        assert!(said.lines().count() == 1 && said.contains("closed"), "{line}: {said}");
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("a.csv");
-    let nowhere = run(&format!("compare wlan egprs --at 8s --csv {} >/dev/null", file.display()));
-    assert_eq!((nowhere.status.code(), nowhere.stderr.len()), (Some(0), 0), "nowhere is a place");
-}

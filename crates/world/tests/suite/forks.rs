@@ -319,6 +319,8 @@ fn a_notice_before_established_is_ignored() {
 
 /// An in-band notice that early tells of a link before which none was reported, or reaches a sender
 /// that is not there yet. The ACKs it comes on may stand in for the delayed one of the SYN, no more.
+/// At 500 ms the SYN has been answered, and the ACK of the first data brings the first report: the old
+/// link is known then.
 #[test]
 fn an_in_band_notice_before_established_is_ignored() {
     let experiment =
@@ -328,7 +330,7 @@ fn an_in_band_notice_before_established_is_ignored() {
             let mut twin = Twin::hand_over(&experiment, at * MS).equip(&scheme(name)).announce(2);
             twin.finish();
             let heard = twin.picked(|what| (what == What::Notice).then_some(()));
-            assert_eq!(heard, [], "{name} at {at} ms");
+            assert_eq!(heard.len(), usize::from(at == 500), "{name} at {at} ms: {heard:?}");
             let record = run(&experiment, at * MS, &scheme(name));
             twin.agrees_with(&record);
         }

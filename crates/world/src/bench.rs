@@ -267,6 +267,14 @@ pub(crate) fn line(rate: u64, delay: Nanos) -> LinkConfig {
     LinkConfig::new(Service::Fixed(Rate::new(rate)), Delay::Fixed(delay))
 }
 
+/// The two directions of access link `i`, down and up.
+pub(crate) fn access_lines(experiment: &Experiment, i: usize) -> [LinkConfig; 2] {
+    let link = [&experiment.old, &experiment.new][i];
+    let seed = experiment.link_seed(i);
+    let departs_first = experiment.stack.kernel.is_some();
+    [link.down_config(seed), link.up_config(seed)].map(|line| LinkConfig { departs_first, ..line })
+}
+
 /// Builds the bench with plain TCP on the old link, at time zero; `watch` hears everything.
 pub(crate) fn build<W: HostObserver>(
     experiment: &Experiment,
@@ -275,22 +283,19 @@ pub(crate) fn build<W: HostObserver>(
 ) -> (BenchSim<W>, LinkIds) {
     let mut net = Net::new(Observer::new(experiment.flows, watch));
     let hops = experiment.fixed_hops();
-    let access = [&experiment.old, &experiment.new];
     let is_upward = experiment.is_upward();
     let (server, device) = if is_upward { (MN, CN) } else { (CN, MN) };
     let wired = || line(hops.wired, WIRED_DELAY);
-    let departs_first = experiment.stack.kernel.is_some();
-    if departs_first {
+    if experiment.stack.kernel.is_some() {
         net.serve_timers_first();
     }
     // In terms of the mobile, and then of data.
     let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(server, wired()) };
     let edge =
         [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
-    let air = [OLD, NEW].map(|i| Duplex {
-        down: net
-            .add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config(experiment.link_seed(i)) }),
-        up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config(experiment.link_seed(i)) }),
+    let air = [OLD, NEW].map(|i| {
+        let [down, up] = access_lines(experiment, i);
+        Duplex { down: net.add_link(WIR[i], down), up: net.add_link(AR[i], up) }
     });
     let last = [OLD, NEW].map(|i| Duplex {
         down: net.add_link(device, line(hops.last, 0)),

@@ -2,7 +2,7 @@
 
 use super::follower::{Follower, from_start};
 use crate::bench::traffic::{self, Pair};
-use crate::bench::{Duplex, Experiment, LinkIds, NEW, OLD, correspondent};
+use crate::bench::{Duplex, Experiment, LinkIds, NEW, OLD, access_lines, correspondent};
 use crate::lead::{self, Early};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::{RecordedLinks, Recorder, SenderAt};
@@ -192,8 +192,9 @@ pub(super) fn lay_new_link<W: HostObserver>(
     experiment: &Experiment,
 ) {
     let Duplex { down, up } = traffic::physical(link_ids.access[NEW], link_ids.is_upward);
-    sim.net.replace_link(down, experiment.new.down_config(experiment.link_seed(NEW)));
-    sim.net.replace_link(up, experiment.new.up_config(experiment.link_seed(NEW)));
+    let [down_line, up_line] = access_lines(experiment, NEW);
+    sim.net.replace_link(down, down_line);
+    sim.net.replace_link(up, up_line);
 }
 
 /// All senders are told at once.

@@ -1,6 +1,7 @@
 //! A forked run equals one that never shared anything, and a scheme that hears nothing is plain TCP.
 
 use crate::support::*;
+use segue_handoff::Scheme;
 use segue_netsim::Nanos;
 use segue_tcp::profile::{
     FREEBSD5_NEWRENO, LINUX, LINUX_6_12, LINUX_6_12_BBR, LINUX_6_12_LEOCC, NS2_SACK1, StackProfile,
@@ -135,6 +136,25 @@ fn a_run_from_a_shared_warm_up_equals_an_unforked_one() {
                 }
             }
         }
+    }
+}
+
+/// The same of a kernel's stack, where a packet leaves a full queue before another arrives at that instant. The links are
+/// so slow and short that packets meet all the time.
+#[test]
+fn a_shared_warm_up_keeps_the_order_of_a_kernels_links() {
+    let near = Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme");
+    let experiment = Experiment {
+        flows: 8,
+        notice: NoticeMode::InBand { lost: 0 },
+        stack: stack("linux-6.12"),
+        ..experiment("800kbit/1ms", "6400kbit/1ms")
+    };
+    let mut warm = WarmRun::new(experiment.clone());
+    let other = std::sync::Arc::new(experiment.clone());
+    for at in [12_550 * MS, 17_550 * MS] {
+        let shared = warm.fork(at).towards(&other).complete().run(&near);
+        assert_eq!(shared, run(&experiment, at, &near), "{at}");
     }
 }
 

@@ -9,8 +9,10 @@ them over their fair share: what they receive without the mobile, divided evenly
     python3 examples/near_neighbours.py --stack ns2-sack1 --at 8.3s
     python3 examples/near_neighbours.py --scheme etcp-v1 --at 8.3s
     python3 examples/near_neighbours.py --scheme sack --at 8.4s --same-at 8.3s
+    python3 examples/near_neighbours.py --mean --at 5.1s,8.3s,11.7s,14.9s
 
-The last one compares their own kind with itself 0.1 s earlier: what it misses, chance misses.
+The last but one compares their own kind with itself 0.1 s earlier: what it misses, chance misses. With --mean a case is
+the mean over all handoff times, which leaves less to chance.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import os
 import statistics
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 PAIRS = [
     ("200kbit/300ms", "6400kbit/9ms"),
@@ -45,6 +48,33 @@ def least(
     return {(kind, flows): (of["least_bytes"], of["kept"]) for kind, flows, of in told}
 
 
+class Case(NamedTuple):
+    """Flows that hear no notice beside a mobile, at one handoff time or in the mean over several."""
+
+    control: str
+    kind: str
+    flows: int
+    untold: int
+    pair: tuple[str, str]
+    # Bytes of the least of them beside `near`, and beside flows of their own kind.
+    beside: float
+    before: float
+    # Bytes of all of them over their fair share.
+    fair: float
+
+    def ratio(self) -> float:
+        """The first over the second."""
+        return self.beside / max(1.0, self.before)
+
+
+def means(cases: list[Case]) -> list[Case]:
+    """Over the handoff times of each case."""
+    alike: dict[tuple[str, str, int, int, tuple[str, str]], list[Case]] = {}
+    for case in cases:
+        alike.setdefault(case[:5], []).append(case)
+    return [Case(*of, *(statistics.fmean(values) for values in zip(*(case[5:] for case in some)))) for of, some in alike.items()]
+
+
 def main() -> None:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -54,6 +84,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="a setting of `near`, such as enact=paper")
     parser.add_argument("--scheme", default="near", help="what the mobile's flows are in place of `near`")
     parser.add_argument("--same-at", help="when it begins for flows of their own kind; as often as --at")
+    parser.add_argument("--mean", action="store_true", help="a case is the mean over all handoff times")
     parser.add_argument("--at", default="8.3s,11.7s", help="when the handoff begins, several separated by commas")
     args = parser.parse_args()
     moments = args.at.split(",")
@@ -62,7 +93,7 @@ def main() -> None:
         parser.error(f"--same-at has {len(earlier)} times; expected {len(moments)}, as --at has")
     cases = list(itertools.product(PAIRS, zip(moments, earlier), CONTROLS, [1, 3]))
 
-    def kept(case: tuple[tuple[str, str], tuple[str, str], str, int]) -> list[tuple[str, str, int, int, float, float]]:
+    def kept(case: tuple[tuple[str, str], tuple[str, str], str, int]) -> list[Case]:
         pair, times, control, untold = case
         neighbours = f"{untold} {control} 30s"
         own = ["--cc", control] if args.stack.startswith("linux-") else []
@@ -71,12 +102,15 @@ def main() -> None:
         same = ["--stack", "linux-6.12", "--cc", control, "--schemes", "sack"]
         senders = zip(times, (near, same))
         beside, before = (least(args.segue, pair, at, neighbours, sender) for at, sender in senders)
-        ratios = {case: beside[case][0] / max(1.0, before[case][0]) for case in beside}
-        fair = {case: beside[case][1] * (untold + case[1]) / untold for case in beside}
-        return [(control, *case, untold, ratio, fair[case]) for case, ratio in ratios.items()]
+        return [
+            Case(control, kind, flows, untold, pair, least, before[kind, flows][0], all_of * (untold + flows) / untold)
+            for (kind, flows), (least, all_of) in beside.items()
+        ]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for rows in pool.map(kept, cases) for row in rows]
+    if args.mean:
+        rows = means(rows)
     print(f"| beside {args.scheme} | cases | median | 10th percentile | least | 0.8 or more |\n|---|---|---|---|---|---|")
 
     def line(name: str, ratios: list[float]) -> None:
@@ -85,18 +119,19 @@ def main() -> None:
         median = statistics.median(ratios)
         print(f"| {name} | {len(ratios)} | {median:.2f} | {tenth:.2f} | {min(ratios):.2f} | {share:.0%} |")
 
-    line("all", [row[4] for row in rows])
+    line("all", [row.ratio() for row in rows])
     for control in CONTROLS:
-        line(control, [row[4] for row in rows if row[0] == control])
+        line(control, [row.ratio() for row in rows if row.control == control])
     for kind in ("mbb", "bbm"):
-        line(kind, [row[4] for row in rows if row[1] == kind])
+        line(kind, [row.ratio() for row in rows if row.kind == kind])
     for flows, untold in itertools.product((1, 3), (1, 3)):
-        line(f"{untold} untold, {flows} near", [row[4] for row in rows if row[2:4] == (flows, untold)])
+        some = [row.ratio() for row in rows if (row.flows, row.untold) == (flows, untold)]
+        line(f"{untold} untold, {flows} near", some)
     print("\n| over the fair share | cases | median | 10th percentile | least | 0.8 or more |")
     print("|---|---|---|---|---|---|")
-    line("all", [row[5] for row in rows])
+    line("all", [row.fair for row in rows])
     for control in CONTROLS:
-        line(control, [row[5] for row in rows if row[0] == control])
+        line(control, [row.fair for row in rows if row.control == control])
 
 
 if __name__ == "__main__":

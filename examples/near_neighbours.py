@@ -9,10 +9,10 @@ them over their fair share: what they receive without the mobile, divided evenly
     python3 examples/near_neighbours.py --stack ns2-sack1 --at 8.3s
     python3 examples/near_neighbours.py --scheme etcp-v1 --at 8.3s
     python3 examples/near_neighbours.py --scheme sack --at 8.4s --same-at 8.3s
-    python3 examples/near_neighbours.py --mean --at 5.1s,8.3s,11.7s,14.9s
+    python3 examples/near_neighbours.py --mean --list --at 5.1s,8.3s,11.7s,14.9s
 
 The last but one compares their own kind with itself 0.1 s earlier: what it misses, chance misses. With --mean a case is
-the mean over all handoff times, which leaves less to chance.
+the mean over all handoff times, which leaves less to chance. --list adds the cases below 0.8, with shares of the link.
 """
 
 import argparse
@@ -59,8 +59,9 @@ class Case(NamedTuple):
     # Bytes of the least of them beside `near`, and beside flows of their own kind.
     beside: float
     before: float
-    # Bytes of all of them over their fair share.
+    # Bytes of all of them over their fair share, in the same two cases.
     fair: float
+    fair_before: float
 
     def ratio(self) -> float:
         """The first over the second."""
@@ -85,6 +86,7 @@ def main() -> None:
     parser.add_argument("--scheme", default="near", help="what the mobile's flows are in place of `near`")
     parser.add_argument("--same-at", help="when it begins for flows of their own kind; as often as --at")
     parser.add_argument("--mean", action="store_true", help="a case is the mean over all handoff times")
+    parser.add_argument("--list", action="store_true", help="list the cases below 0.8, too")
     parser.add_argument("--at", default="8.3s,11.7s", help="when the handoff begins, several separated by commas")
     args = parser.parse_args()
     moments = args.at.split(",")
@@ -102,9 +104,10 @@ def main() -> None:
         same = ["--stack", "linux-6.12", "--cc", control, "--schemes", "sack"]
         senders = zip(times, (near, same))
         beside, before = (least(args.segue, pair, at, neighbours, sender) for at, sender in senders)
+        share = {case: (untold + case[1]) / untold for case in beside}
         return [
-            Case(control, kind, flows, untold, pair, least, before[kind, flows][0], all_of * (untold + flows) / untold)
-            for (kind, flows), (least, all_of) in beside.items()
+            Case(control, *case, untold, pair, least, before[case][0], of_all * share[case], before[case][1] * share[case])
+            for case, (least, of_all) in beside.items()
         ]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -132,6 +135,13 @@ def main() -> None:
     line("all", [row.fair for row in rows])
     for control in CONTROLS:
         line(control, [row.fair for row in rows if row.control == control])
+    if not args.list:
+        return
+    print("\n| links | handoff | near | untold | ratio | over the fair share | the same beside their own kind |")
+    print("|---|---|---|---|---|---|---|")
+    for row in sorted((row for row in rows if row.ratio() < 0.8), key=Case.ratio):
+        links = f"{' -> '.join(row.pair)} | {row.kind} | {row.flows} | {row.untold} {row.control}"
+        print(f"| {links} | {row.ratio():.2f} | {row.fair:.2f} | {row.fair_before:.2f} |")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,11 @@ Row = dict[str, str]
 def handoffs(segue: str, pair: tuple[str, str], words: list[str]) -> list[Row]:
     """A row for each handoff and scheme."""
     command = [segue, "compare", *pair, *ASKED, *words, "--quiet", "--origin=none", "--rows", "-"]
-    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return list(csv.DictReader(io.StringIO(told)))
+    told = subprocess.run(command, capture_output=True, text=True)
+    if told.returncode:
+        raise SystemExit(told.stderr.strip())
+    # Warnings of early handoffs are the same in each run.
+    return list(csv.DictReader(io.StringIO(told.stdout)))
 
 
 def seconds(word: str) -> float:

@@ -66,6 +66,7 @@ static __always_inline void renew(struct connection *connection,
 		connection->ahead = 0;
 	connection->round = order->round;
 	connection->link = order->link;
+	connection->before = order->before;
 	connection->type = order->type;
 	connection->marked = 0;
 	connection->written = 0;
@@ -237,7 +238,7 @@ int mobile_notify(struct bpf_iter__tcp *context)
 		connection->also = 0;
 		connection->ahead = 0;
 	}
-	if (connection->again && !connection->marked && !connection->to_craft)
+	if (connection->again && !connection->marked && !connection->to_craft && !connection->also)
 		mark_again(tp, connection, order);
 	return 0;
 }

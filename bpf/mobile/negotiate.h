@@ -71,18 +71,23 @@ static __always_inline void on_connect(struct bpf_sock_ops *ops)
 	write_options(ops, 1);
 }
 
-/* A handoff has completed since the connection's SYN. So it was one of the old link, and its own ACKs tell the peer. */
-static __always_inline void report_handoff(struct connection *connection)
+/* A handoff of this peer's route has completed since the connection's SYN. So it was one of the old link, and its own
+ * ACKs tell the peer. */
+static __always_inline void report_handoff(struct bpf_sock *sk, struct connection *connection)
 {
+	struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : 0;
 	const struct segue_mobile_orders *order;
 	u32 zero = 0;
 
 	order = bpf_map_lookup_elem(&orders, &zero);
+	if (!tp || !segue_in_scope(&tp->inet_conn.icsk_inet.sk.__sk_common))
+		return;
 	if (!order || connection->round == order->round || order->type != SEGUE_TYPE_COMPLETED ||
 	    !order->before.rate_kbps)
 		return;
 	connection->round = order->round;
 	connection->link = order->link;
+	connection->before = order->before;
 	connection->type = order->type;
 	connection->ahead = 1;
 	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
@@ -109,7 +114,7 @@ static __always_inline void on_established(struct bpf_sock_ops *ops, u64 load_fl
 	connection->report = 1; /* the first report is 0 */
 	connection->data_is_no_answer = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	if (ops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB)
-		report_handoff(connection);
+		report_handoff(ops->sk, connection);
 	write_options(ops, 1);
 }
 
@@ -208,7 +213,7 @@ static __always_inline void write_report(struct bpf_sock_ops *ops)
 		order = bpf_map_lookup_elem(&orders, &zero);
 		if (!order)
 			return;
-		report.link = connection->ahead ? order->before : order->first;
+		report.link = connection->ahead ? connection->before : order->first;
 		report.seq = 0;
 	}
 	report.nonce = connection->peer_nonce;

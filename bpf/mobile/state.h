@@ -21,6 +21,7 @@ enum again {
 /* One connection, from its SYN on. A connection without one has not negotiated. */
 struct connection {
 	struct segue_link link; /* of the report to be written */
+	struct segue_link before; /* of a first report that goes ahead of it */
 	u32 round; /* of the last notice; until the connection is established: as it began */
 	u32 una; /* snd_nxt as the first report was first written */
 	u16 nonce; /* of our capability */

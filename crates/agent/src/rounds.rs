@@ -362,6 +362,7 @@ impl Rounds {
             copies: self.settings.copies,
             way: self.settings.way,
             also: left.filter(|left| moved && carries(left)),
+            before: watched.downlink.map(|(link, _)| link),
             since: Duration::from_nanos(pending.until.saturating_sub(LATELY)),
         };
         let (own, before) = match kind {

@@ -28,9 +28,9 @@ impl Announcer {
         CarriedOption::new(&Capability { flags: 0, nonce }.encode()).unwrap_or_default()
     }
 
-    /// The link at the start of the connection.
-    pub fn first_report(&mut self, link: Link) -> CarriedOption {
-        self.report(ReportType::First, link)
+    /// The link at the start of the connection; its number is 0, whenever it leaves.
+    pub fn first_report(&self, link: Link) -> CarriedOption {
+        Self { seq: 0, ..*self }.report(ReportType::First, link)
     }
 
     /// A completed handoff to `link`. Both copies of a notice are the same option.

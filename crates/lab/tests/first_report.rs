@@ -4,7 +4,7 @@ mod bench;
 
 use bench::peer::{ACK, CAPABILITY, Peer, SYN, Segment};
 use bench::{Bench, HOST_V4, PEER_V4, count, flow};
-use segue_kernel::mobile::{self, Notice, Way};
+use segue_kernel::mobile::{self, Notice, Scope, Way};
 use segue_kernel::sender::LinkStatus;
 use segue_policy::Link;
 use segue_policy::wire::{KIND, Report, ReportType};
@@ -133,6 +133,47 @@ fn a_handoff_between_syn_and_syn_ack_is_told() {
     }
 }
 
+/// A handoff of other peers' route is none of the connection's.
+#[test]
+#[ignore = "needs kernel"]
+fn a_handoff_of_another_route_is_not_told() {
+    let bench = Bench::new();
+    let mut mobile =
+        mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
+    let elsewhere = Scope { address: "203.0.113.0".parse().expect("an address"), bits: 24, notified: true };
+    mobile.tell_only(&[elsewhere]).expect("a scope");
+    let (_stream, _peer, _, first) = connect_while(&bench, || {
+        mobile.notify_by(Way::Auto, NEW, ReportType::Completed, 2).expect("it tells");
+    });
+    assert_eq!(report(&first).map(|report| (report.kind, report.link)), Some((ReportType::First, NEW)));
+}
+
+/// Two routes move, one after the other. The agent gives the link before each, which goes ahead of its notice.
+#[test]
+#[ignore = "needs kernel"]
+fn each_route_has_a_link_before() {
+    let bench = Bench::new();
+    let mut mobile =
+        mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
+    let (mut stream, mut peer, _, first) = connect(&bench);
+    let old = report(&first).expect("a first report");
+    let mut tell = |link, before| {
+        let (kind, way, since) = (ReportType::Completed, Way::Auto, Duration::ZERO);
+        let notice = Notice { link, kind, copies: 2, way, also: None, before: Some(before), since };
+        mobile.begin(&notice).expect("it begins");
+        mobile.notify_busy(0).expect("its own segments are to tell");
+    };
+    tell(NEW, LINK);
+    peer.seq = peer.seq.wrapping_add(1);
+    stream.write_all(&[7; 100]).expect("data");
+    assert_eq!(report(&peer.receive().expect("data")), Some(old));
+    peer.acknowledge(&[]);
+    tell(LINK, NEW);
+    stream.write_all(&[7; 100]).expect("data");
+    let told = report(&peer.receive().expect("data")).expect("a report");
+    assert_eq!((told.kind, told.link), (ReportType::Completed, LINK), "the first report has been sent");
+}
+
 /// The agent cannot know whether its copies arrive. So two segments of the connection's own carry the notice once more.
 #[test]
 #[ignore = "needs kernel"]
@@ -151,7 +192,15 @@ fn own_segments_repeat_the_agents_notice() {
         peer.acknowledge(&[]);
         assert_eq!(write(&mut peer), None, "the first report has an answer");
         let since = Duration::ZERO;
-        let notice = Notice { link: NEW, kind: ReportType::Completed, copies: 2, way, also: None, since };
+        let notice = Notice {
+            link: NEW,
+            kind: ReportType::Completed,
+            copies: 2,
+            way,
+            also: None,
+            before: None,
+            since,
+        };
         mobile.begin(&notice).expect("it begins");
         mobile.notify_busy(1).expect("it tells"); // for data are under way
         let told = Report { kind: ReportType::Completed, seq: 1, nonce: CAPABILITY.nonce, link: NEW };

@@ -27,6 +27,8 @@ pub struct Notice {
     pub way: Way,
     /// The device of the old link, if that still carries: one more copy goes over it, which may be there sooner.
     pub also: Option<u32>,
+    /// The link before, which goes ahead where a first report has no answer. None: that of first reports so far.
+    pub before: Option<Link>,
     /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are notified
     /// first.
     pub since: Duration,
@@ -147,7 +149,7 @@ impl Mobile {
         kind: ReportType,
         copies: u8,
     ) -> Result<Notified, Error> {
-        self.begin(&Notice { link, kind, copies, way, also: None, since: Duration::ZERO })?;
+        self.begin(&Notice { link, kind, copies, way, also: None, before: None, since: Duration::ZERO })?;
         self.orders.uploads = false;
         let mut notified = Notified::default();
         // Each pass is over the kernel's whole table of connections.
@@ -205,7 +207,7 @@ impl Mobile {
     /// # Errors
     /// A notice that cannot be sent.
     pub fn begin(&mut self, notice: &Notice) -> Result<(), Error> {
-        let Notice { link, kind, copies, way, also, since } = *notice;
+        let Notice { link, kind, copies, way, also, before, since } = *notice;
         self.old_device = also;
         check(link, kind, copies)?;
         let way = if self.triggers() || way == Way::Trigger { way } else { Way::Crafted };
@@ -215,7 +217,9 @@ impl Mobile {
         let others = Others::Wait;
         // A foreseen handoff changes nothing yet.
         let uploads = kind == ReportType::Completed;
-        let Orders { first: before, pushes, forwarded, .. } = self.orders;
+        let Orders { pushes, forwarded, .. } = self.orders;
+        // Each route has one of its own.
+        let before = before.unwrap_or(self.orders.first);
         self.orders = Orders {
             since,
             link,

@@ -34,7 +34,7 @@ pub fn sending_flow(
 /// A receiving flow whose first report names `link`.
 pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Link) -> ReceivingFlow {
     let nonce = nonce(usize::from(id));
-    let mut announcer = Announcer::new(nonce);
+    let announcer = Announcer::new(nonce);
     let mut receiver = AnyReceiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
     let first_report = Some(FirstReport::new(announcer.first_report(link)));

@@ -17,8 +17,10 @@ const LIMIT: Nanos = SECOND;
 pub(super) struct Pending {
     /// The turn; none: only the flow's own ACKs carry the notice.
     turn: Option<Nanos>,
+    /// The link that it tells of.
+    link: Link,
     pub(super) option: CarriedOption,
-    /// ACKs for it when the turn comes.
+    /// ACKs for it when the turn comes; 0: it has been.
     pub(super) copies: u32,
     /// The flow's own ACKs that still carry it.
     marked: u32,
@@ -62,18 +64,18 @@ impl Mobile {
         let turns = turns(pace, self.flows.len(), now);
         for (flow, turn) in turns.into_iter().enumerate() {
             let state = &mut self.flows[flow];
-            state.pending = None;
+            let ahead = state.unheard_link().filter(|_| paced);
             if state.receiver.rcv_nxt() == 0 {
                 let is_connecting = connecting.get(flow).copied().unwrap_or_default();
-                state.await_connection(link, again, is_connecting);
+                state.await_connection(link, ahead, copies, is_connecting);
                 continue;
             }
-            let ahead = state.first_report.take().filter(|_| paced).map(FirstReport::option);
+            state.first_report = None;
             if ahead.is_some() {
                 state.receiver.carry(CarriedOption::default());
             }
             let option = state.announcer.completed(link);
-            let pending = Pending { turn, option, copies, marked: copies, again, ahead };
+            let pending = Pending { turn, link, option, copies, marked: copies, again, ahead };
             if turn == Some(now) {
                 self.take_turn(net, flow, pending);
                 continue;
@@ -100,23 +102,33 @@ impl Mobile {
         }
         self.tell(net, flow, copies, |_| pending.option);
         if pending.again > 0 {
-            self.flows[flow].pending = Some(Pending { turn: None, marked: pending.again, ..pending });
+            self.flows[flow].pending =
+                Some(Pending { turn: None, copies: 0, marked: pending.again, ..pending });
         }
     }
 }
 
 impl ReceivingFlow {
-    /// A handoff to `link` completes before the SYN has come. A flow that is connecting was one of the old link: its
-    /// first report is that link. The notice follows on its `own` next ACKs. Any other flow opens over `link`.
-    fn await_connection(&mut self, link: Link, own: u32, is_connecting: bool) {
+    /// Forgets a notice that waits. If the sender may know no link, a report goes ahead of the next notice. It is the first
+    /// report, or tells the link of the notice that has not left.
+    fn unheard_link(&mut self) -> Option<CarriedOption> {
+        let unsent = self.pending.take().filter(|pending| pending.copies > 0 && pending.ahead.is_some());
+        match unsent {
+            Some(pending) => Some(self.announcer.first_report(pending.link)),
+            None => self.first_report.map(FirstReport::option),
+        }
+    }
+
+    /// A handoff to `link` completes before the SYN has come. A flow that is connecting was one of the old link: `ahead`, if
+    /// it is to tell, is the report of that. The notice follows on its next `own` ACKs. Any other flow opens over `link`.
+    fn await_connection(&mut self, link: Link, ahead: Option<CarriedOption>, own: u32, is_connecting: bool) {
         if !is_connecting {
             self.first_report = Some(FirstReport::new(self.announcer.first_report(link)));
-        } else if own > 0
-            && let Some(first) = self.first_report.take()
-        {
+        } else if ahead.is_some() && own > 0 {
+            self.first_report = None;
             let option = self.announcer.completed(link);
-            let (copies, ahead) = (0, Some(first.option()));
-            self.pending = Some(Pending { turn: None, option, copies, marked: own, again: 0, ahead });
+            self.pending =
+                Some(Pending { turn: None, link, option, copies: own, marked: own, again: 0, ahead });
         }
     }
 }

@@ -339,8 +339,8 @@ fn a_notice_before_established_is_ignored() {
 
 /// An in-band notice that early tells of a link before which none was reported, or reaches a sender
 /// that is not there yet. The ACKs it comes on may stand in for the delayed one of the SYN, no more.
-/// At 500 ms the SYN has been answered, and the ACK of the first data brings the first report: the old
-/// link is known then.
+/// From 500 ms on an ACK of the first data may bring the first report. The old link is known then, and the
+/// notice counts.
 #[test]
 fn an_in_band_notice_before_established_is_ignored() {
     let experiment =
@@ -350,7 +350,10 @@ fn an_in_band_notice_before_established_is_ignored() {
             let mut twin = Twin::hand_over(&experiment, at * MS).equip(&scheme(name)).announce(2);
             twin.finish();
             let heard = twin.picked(|what| (what == What::Notice).then_some(()));
-            assert_eq!(heard.len(), usize::from(at == 500), "{name} at {at} ms: {heard:?}");
+            // A claim is no notice to a flow's own scheme.
+            let most = usize::from(at >= 500 && name != "near");
+            assert!(heard.len() <= most, "{name} at {at} ms: {heard:?}");
+            assert!(at != 500 || heard.len() == most, "{name}: {heard:?}");
             let record = run(&experiment, at * MS, &scheme(name));
             twin.agrees_with(&record);
         }

@@ -116,6 +116,9 @@ fn a_flow_that_is_connecting_is_told_by_its_own_acks() {
     let trace = handoff_between(["200kbit/1ms", "6400kbit/1ms"], Kind::Mbb, 8, 13_550 * MS);
     assert_eq!(reports_of(&trace, 7, 0), [(1, 0, 200), (2, 1, 6400), (2, 1, 6400)]);
     assert_eq!(heard(&trace), (0..8).collect::<Vec<_>>());
+    // Back on the old link since, it tells of that handoff alone.
+    let back = handoff_between(["200kbit/1ms", "6400kbit/1ms"], Kind::PingPong(SECOND), 8, 13_550 * MS);
+    assert_eq!(reports_of(&back, 7, 0), [(1, 0, 6400), (2, 2, 200), (2, 2, 200)]);
 }
 
 /// Nothing but the SYN has come to a flow whose first data are behind those of another, 300 ms away at 200 kbit/s. So it

@@ -332,23 +332,3 @@ fn a_foreseen_handoff_does_nothing() {
     assert_eq!(count(victim.sender, "foreseen"), 1);
     victim.still_hears(2);
 }
-
-/// Nobody knows what the link was before.
-#[test]
-#[ignore = "needs kernel"]
-fn a_notice_without_a_first_report() {
-    let bench = Bench::new();
-    let sender = bench.attach("etcp-v1");
-    let listener = bench.listen();
-    let mut peer = Peer::v4(&bench.device, 4001);
-    peer.open(true);
-    peer.acknowledge(&[]);
-    let _accepted = listener.accept().expect("a connection");
-    let notice = peer.report(ReportType::Completed, 1, NEW);
-    peer.acknowledge(&notice);
-    assert_eq!((count(&sender, "accepted"), count(&sender, "no-old-link")), (0, 1));
-    std::thread::sleep(std::time::Duration::from_millis(10));
-    let next = peer.report(ReportType::Completed, 2, OLD);
-    peer.acknowledge(&next);
-    assert_eq!(count(&sender, "accepted"), 1, "from the second on there is one");
-}

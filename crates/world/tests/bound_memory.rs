@@ -5,14 +5,6 @@ mod support;
 use segue_world::{Definition, Experiment};
 use support::*;
 
-/// Most memory that this process has had, in MB.
-fn peak_mb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
-    let kb: u64 = line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number");
-    kb / 1000
-}
-
 /// A hundred flows of a million packets each, all over the new link. The SYN is one of them and carried for nothing, so
 /// 99,999,900 packets of 60 ms remain. The first can be there after two wired hops of 2 ms. The last one's delay and
 /// last hop, and its ACK's way back come on top. Eight bytes a packet would be 800 MB.

@@ -5,14 +5,6 @@ mod support;
 use segue_world::trace::trace;
 use support::*;
 
-/// Most memory that this process has had, in MB.
-fn peak_mb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
-    let kb: u64 = line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number");
-    kb / 1000
-}
-
 /// The old link takes half a minute to empty. Meanwhile a copy that the bound is computed from carries millions of
 /// packets over the new link, and none of their events is kept.
 #[test]

@@ -64,7 +64,7 @@ impl Mobile {
         let turns = turns(pace, self.flows.len(), now);
         for (flow, turn) in turns.into_iter().enumerate() {
             let state = &mut self.flows[flow];
-            let ahead = state.unheard_link().filter(|_| paced);
+            let ahead = state.unheard_report().filter(|_| paced);
             if state.receiver.rcv_nxt() == 0 {
                 let is_connecting = connecting.get(flow).copied().unwrap_or_default();
                 state.await_connection(link, ahead, copies, is_connecting);
@@ -111,7 +111,7 @@ impl Mobile {
 impl ReceivingFlow {
     /// Forgets a notice that waits. If the sender may know no link, a report goes ahead of the next notice. It is the first
     /// report, or tells the link of the notice that has not left.
-    fn unheard_link(&mut self) -> Option<CarriedOption> {
+    fn unheard_report(&mut self) -> Option<CarriedOption> {
         let unsent = self.pending.take().filter(|pending| pending.copies > 0 && pending.ahead.is_some());
         match unsent {
             Some(pending) => Some(self.announcer.first_report(pending.link)),

@@ -66,3 +66,11 @@ pub fn cases(part: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases / part, failure_persistence: None, ..usual }
 }
+
+/// Most memory that this process has had, in MB.
+pub fn peak_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a peak");
+    let kb: u64 = line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number");
+    kb / 1000
+}

@@ -132,6 +132,14 @@ impl<A: Advisor> AnySender<A> {
         fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit>;
     }
 
+    /// The sender as an advisor sees it at `now`, whenever it has heard something last.
+    pub fn view_at(&mut self, now: Nanos) -> View {
+        match self {
+            Self::Rules(tcp) => tcp.view(),
+            Self::Linux(tcp) => tcp.view_at(now),
+        }
+    }
+
     /// Gives the next packet to `put`. Each of the two calls `put` itself: a packet that came out of the choice between
     /// them would lie in memory, and be copied.
     #[inline(always)] // so that a packet is made where it will lie

@@ -257,7 +257,13 @@ impl<A: Advisor> LinuxSender<A> {
         if before > cut { self.advisor.kept(before, cut, self.sk.prior_cwnd) } else { cut }
     }
 
-    /// The sender as an advisor sees it.
+    /// The same at `now`. Where nothing has come, the clock of [`Self::view`] is behind.
+    pub fn view_at(&mut self, now: Nanos) -> View {
+        self.refresh(now);
+        self.view()
+    }
+
+    /// The sender as an advisor sees it, at the time of its last event.
     pub fn view(&self) -> View {
         View {
             snd_una: self.sk.snd_una,

@@ -88,7 +88,7 @@ impl Correspondent {
         if !flow.sender.is_established() {
             return;
         }
-        let view = flow.sender.view();
+        let view = flow.sender.view_at(net.now());
         self.advise(net, index, notice, &view, None);
     }
 
@@ -98,7 +98,8 @@ impl Correspondent {
         if !flow.sender.is_established() {
             return;
         }
-        let (now, view) = (net.now(), flow.sender.view());
+        let now = net.now();
+        let view = flow.sender.view_at(now);
         let advice = match what {
             Announcement::Start(start) => flow.sender.advisor().on_start(now, &view, &start),
             Announcement::Finish => flow.sender.advisor().on_finish(&view),

@@ -2,6 +2,7 @@
 
 use super::bench::{LAST_ACK, WIRED_ACK};
 use crate::support::*;
+use segue_handoff::Scheme;
 use segue_netsim::SECOND;
 use segue_world::{Experiment, Kind, NoticeMode};
 
@@ -122,4 +123,22 @@ fn an_instant_notice_may_be_late() {
     let mut twin = twin.notify();
     assert_eq!(Some(twin.finish()), record.transfer);
     twin.agrees_with(&record);
+}
+
+/// All is lost in the outage, and the timer is that of a round trip of 700 ms. Nothing has come to the sender for a
+/// second when an instant notice does. A claim lets new packets out at once (docs/reference/near.md, 8.3), and a notice in
+/// band cannot be sooner.
+#[test]
+fn an_instant_notice_finds_the_clock_of_a_kernel_at_the_present() {
+    let near = Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme");
+    for at in [7_600, 8_200, 10_600, 18_400].map(|ms| ms * MS) {
+        let instant = Experiment {
+            kind: Kind::Bbm(SECOND),
+            stack: stack("linux-6.12"),
+            ..experiment("200kbit/300ms", "6400kbit/9ms")
+        };
+        let in_band = Experiment { notice: NoticeMode::InBand { lost: 0 }, ..instant.clone() };
+        let [instant, in_band] = [&instant, &in_band].map(|e| run(e, at, &near).transfer.expect("it ends"));
+        assert!(instant <= in_band + 10 * MS, "{at}: {instant} and {in_band}");
+    }
 }

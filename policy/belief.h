@@ -24,7 +24,15 @@
 #include "policy.h"
 
 #define SEGUE_BURST_LIMIT 64u /* packets */
-#define SEGUE_CLAIM_LIMIT 256u /* packets of a claim (near_flow.h) */
+#define SEGUE_CLAIM_LIMIT 256u /* packets of a claim (near_flow.h), at first */
+
+/* The most packets of a claim, whatever the notice says. If more were in flight at the notice, it is
+ * those: the path beyond the links has just carried them. Each packet that has arrived since then
+ * lets one more leave, as in slow start. */
+static inline u32 segue_claim_limit(u32 flight, u32 arrived)
+{
+	return segue_saturate((u64)segue_max(SEGUE_CLAIM_LIMIT, flight) + arrived);
+}
 
 /* The largest window that a notice outside an outage may leave. In RTO recovery that is ssthresh as
  * the first expiry left it (2.4), in fast recovery what the recovery already leads to. */
@@ -44,7 +52,8 @@ static inline u32 segue_believe(const struct segue_sender *tcp, u32 disconnected
 				struct segue_action *act)
 {
 	const u32 claims = act->what & SEGUE_CLAIM;
-	u32 most = (claims ? SEGUE_CLAIM_LIMIT : SEGUE_BURST_LIMIT) * SEGUE_PACKET;
+	const u64 packets = claims ? segue_claim_limit(tcp->flight, 0) : SEGUE_BURST_LIMIT;
+	u32 most = segue_saturate(packets * SEGUE_PACKET);
 
 	if (!(act->what & (SEGUE_SET_CWND | SEGUE_SET_SSTHRESH)))
 		return 0;

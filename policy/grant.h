@@ -131,10 +131,11 @@ static inline u32 segue_rate_check_fails(u32 delivered, u32 mss, u32 interval_us
 	return interval_us && (u64)delivered * mss * 8000 / interval_us > 2 * (u64)kbps;
 }
 
-/* The window of a claim: what was granted, as far as that has not been refuted (`guard`). */
+/* The window of a claim: what was granted, as far as that has not been refuted (`guard`). How much
+ * of it nothing has proven, the policy says (near_flow.h). */
 static inline u32 segue_claim_window(u32 guard)
 {
-	return segue_max(1, segue_min(guard, SEGUE_CLAIM_LIMIT));
+	return segue_max(1, guard);
 }
 
 /* The stack's window at the end of a claim. competing: there is competing traffic; more: extra

@@ -10,8 +10,6 @@
  *                   flow may have its share of W and two packets in flight on the new link. A
  *                   packet leaves in each of its slots. The stack's congestion control goes on
  *                   after it
- *   rate probe      a packet train at double speed. Its round trips show whether the link is
- *                   faster than reported (8.7)
  *   oversubscribed  N flows have more in flight than the path and a queue of W hold (8.8)
  *   share           of one flow in its W / N (near_share.h)
  *   own queue       packets of the N flows that wait for each other. A round trip that this
@@ -20,17 +18,17 @@
 #ifndef SEGUE_NEAR_FLOW_H
 #define SEGUE_NEAR_FLOW_H
 
+#include "belief.h"
+#include "near_probe.h"
 #include "near_share.h"
 #include "near_state.h"
 #include "table.h"
 
 #define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
-#define SEGUE_NEAR_PROBE_PAUSE 8u /* rounds from a rate probe that failed to the next (6.4) */
-#define SEGUE_NEAR_MIN_PROBE 3u /* packets of a rate probe */
-#define SEGUE_NEAR_NO_SAMPLE 7u /* no packet of a rate probe */
 #define SEGUE_NEAR_MIN_ROUND_SLOTS 8u /* a round has at least so many slots */
+#define SEGUE_NEAR_MIN_ROUND_MS 100u /* and lasts so long: CoDel's INTERVAL (RFC 8289) */
 #define SEGUE_NEAR_SHORT_ROUND_SLOTS 3u /* if the link is spare, and the flow cannot probe (8.10) */
-#define SEGUE_NEAR_PROBE_SLOTS 4u /* from a round's begin to the last packet of its rate probe */
+#define SEGUE_NEAR_MAX_JITTER 64u /* in 1/256 of the round trip: more shows competing traffic (8.5) */
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first two round trips */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
@@ -112,6 +110,8 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->oversubscribed = (notice->disconnected || window <= tcp->cwnd) &&
 		       segue_near_oversubscribed(&near, flows);
 	flow->slowdown = 0;
+	flow->queue_before = 0;
+	flow->jitter = 0;
 	flow->queued = 0;
 	flow->no_queue = 0;
 	flow->complete = 0;
@@ -126,6 +126,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->min_rtt_us = 0;
 	flow->round_ends_ms = segue_max(segue_near_ms(2 * near.rtt_ns),
 				   segue_near_ms(SEGUE_NEAR_MIN_ROUND_SLOTS * near.slot_ns));
+	flow->round_ends_ms = segue_max(flow->round_ends_ms, SEGUE_NEAR_MIN_ROUND_MS);
 	flow->old_until_ms = segue_near_ms(segue_near_old_timeout_ns(&near, notice, flows,
 							   tcp->flight));
 
@@ -196,101 +197,28 @@ static inline u32 segue_near_listens(const void *state)
 	return flow->old_unacked || (flow->claim_until && flow->oversubscribed);
 }
 
-/* 8.7: packets of a rate probe, as far as the window has so many. Fewer than three are none: the
- * packet that decides is a slot behind another. */
-static inline u32 segue_near_probe_packets(const struct segue_near_flow *flow, u64 rate)
+/* 8.5: a round trip was longer by so much than the least of its round: a mean with weight 1/8, as
+ * RFC 6298, 2.3 has it. */
+static inline void segue_near_on_jitter(struct segue_near_flow *flow, u32 more_us)
 {
-	return segue_min(SEGUE_NEAR_PROBE_PACKETS, segue_near_bdp(flow->rtt_us, rate) +
-						     SEGUE_NEAR_DELAYED_ACK / flow->flows);
-}
+	const u64 more = (u64)more_us * 256 / segue_max(1, flow->rtt_us);
+	const u32 sample = segue_min(segue_saturate(more), SEGUE_NEAR_JITTER_LIMIT);
 
-/* 8.7: the next packet leaves at this rate. All of a rate probe leave half a slot apart, and
- * what that saves is waited for behind the last one. */
-static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct segue_out *out,
-				  u64 rate)
-{
-	const u32 packets = segue_near_probe_packets(flow, rate);
-	u32 left;
-
-	if (packets < SEGUE_NEAR_MIN_PROBE)
-		return rate;
-	if (flow->probe == SEGUE_NEAR_PROBE_STARTS) {
-		flow->probe = SEGUE_NEAR_PROBE_SENDS;
-		flow->probe_sent = (u8)out->sent;
-		flow->probe_began_us = out->now_us;
-		flow->first_sample = SEGUE_NEAR_NO_SAMPLE;
-	}
-	if (flow->probe != SEGUE_NEAR_PROBE_SENDS)
-		return rate;
-	left = (u8)(out->sent - flow->probe_sent);
-	if (left >= packets)
-		flow->probe = SEGUE_NEAR_PROBE_WAITS;
-	else if (out->now_us - flow->probe_began_us > (packets / 2 + 1) * segue_near_slot_us(rate))
-		flow->probe = SEGUE_NEAR_PROBE_PAUSED + 1; /* something else holds them back */
-	else
-		return left + 1 < packets ? 2 * rate : 2 * rate / (packets + 1);
-	return rate;
-}
-
-/* 8.7: the round trip of the last packet to arrive. If the link has the clock's rate, half of what
- * left between this packet and an earlier one still waits, in slots of the link. Whole slots of
- * the flow are between them, in which the other flows have sent what is theirs. */
-static inline void segue_near_on_probe_sample(struct segue_near_flow *flow,
-					      const struct segue_out *out, u32 share)
-{
-	const u64 even_rate = segue_near_rate_kbps(flow);
-	const u64 rate = segue_near_shared_kbps(even_rate, share);
-	const u32 packets = segue_near_probe_packets(flow, rate);
-	const u32 slot_us = segue_near_slot_us(rate);
-	const u32 half_us = segue_max(1, slot_us / 2);
-	const u32 ahead_us = out->sent_us - flow->probe_began_us + half_us / 2;
-	const u32 number = ahead_us / half_us;
-	u32 behind;
-
-	if (packets < SEGUE_NEAR_MIN_PROBE ||
-	    (flow->probe != SEGUE_NEAR_PROBE_SENDS && flow->probe != SEGUE_NEAR_PROBE_WAITS))
-		return;
-	if (!out->rtt_us || (s32)ahead_us < 0)
-		return; /* it left before the rate probe */
-	if (out->rtt_us > out->now_us - out->sent_us)
-		return; /* RACK keeps the round trip of an older packet that came later */
-	if (number > packets) {
-		flow->probe = SEGUE_NEAR_PROBE_PAUSED + 1; /* no sample: retransmitted (Karn) */
-		return;
-	}
-	if (flow->first_sample == SEGUE_NEAR_NO_SAMPLE) {
-		flow->first_sample = number & 7;
-		flow->min_rtt_us = out->rtt_us; /* an earlier queue counts no more */
-		return;
-	}
-	if (number + 2 < packets || number < flow->first_sample + 2u ||
-	    (number - flow->first_sample) % 2)
-		return;
-	behind = number - flow->first_sample;
-	if (out->rtt_us > flow->max_own_rtt_us || /* 8.5: competing traffic */
-	    out->rtt_us - flow->min_rtt_us >= behind * segue_near_slot_us(even_rate) / (4 * flow->flows)) {
-		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
-		return;
-	}
-	flow->steps = segue_near_steps_after_probe(flow->steps) & 31;
-	flow->probe = SEGUE_NEAR_PROBE_STARTS;
+	flow->jitter = (7 * flow->jitter + sample + 4) / 8 & SEGUE_NEAR_JITTER_LIMIT;
 }
 
 /* 8.5: a round trip of the new path. */
 static inline void segue_near_on_rtt(struct segue_near_flow *flow, u32 rtt_us, u32 spare)
 {
-	if (rtt_us && (!flow->min_rtt_us || rtt_us < flow->min_rtt_us))
+	if (!rtt_us)
+		return;
+	if (!flow->min_rtt_us || rtt_us < flow->min_rtt_us)
 		flow->min_rtt_us = rtt_us;
-	if (rtt_us && flow->claim_until > 1 && (!flow->path_rtt_us || rtt_us < flow->path_rtt_us))
+	if (flow->claim_until > 1 && (!flow->path_rtt_us || rtt_us < flow->path_rtt_us))
 		flow->path_rtt_us = rtt_us;
 	if (rtt_us > segue_near_unqueued_rtt_us(flow, spare))
 		flow->queued = 1;
-}
-
-/* 8.7: 1 if this flow has enough packets for a rate probe. */
-static inline u32 segue_near_can_probe(const struct segue_near_flow *flow)
-{
-	return segue_near_probe_packets(flow, segue_near_rate_kbps(flow)) >= SEGUE_NEAR_MIN_PROBE;
+	segue_near_on_jitter(flow, rtt_us - flow->min_rtt_us);
 }
 
 /* 8.8: a round is over. A flow that was slowed down is faster again. One that has too few packets
@@ -311,12 +239,13 @@ static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queu
 	flow->queued = 0;
 }
 
-/* 8.5: how long a claim goes on. */
-static inline u32 segue_near_max_claim_ms(const struct segue_near_flow *flow)
+/* 8.5: when a claim ends that goes on after `elapsed_ms`. */
+static inline u32 segue_near_end_ms(const struct segue_near_flow *flow, u32 elapsed_ms)
 {
 	const u32 slots_ms = segue_near_slot_us(flow->kbps) / 1000 * SEGUE_NEAR_MAX_CLAIM_SLOTS;
+	const u64 end_ms = (u64)elapsed_ms + segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms);
 
-	return segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms);
+	return segue_min(segue_saturate(end_ms), SEGUE_NEAR_TIME_LIMIT) & SEGUE_NEAR_TIME_LIMIT;
 }
 
 /* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. If the
@@ -333,14 +262,18 @@ static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 sp
 		else
 			least_us = SEGUE_NEAR_SHORT_ROUND_SLOTS * slot_us;
 	}
-	return segue_saturate(round_us > least_us ? round_us : least_us);
+	if (round_us < least_us)
+		round_us = least_us;
+	return segue_max(segue_saturate(round_us), SEGUE_NEAR_MIN_ROUND_MS * 1000);
 }
 
-/* 8.5: the longest round trip that shows no competing traffic. If old packets are missing, the
- * delay may be reported at half of its value. */
+/* 8.5: the longest round trip that shows no competing traffic. Those of a link with jitter vary by
+ * themselves. If old packets are missing, the delay may be reported at half of its value. */
 static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow, u32 old_unacked)
 {
-	return segue_saturate((u64)flow->max_own_rtt_us + (old_unacked ? flow->rtt_us : 0));
+	const u64 jitter_us = (u64)flow->rtt_us * segue_min(flow->jitter, SEGUE_NEAR_MAX_JITTER) / 256;
+
+	return segue_saturate(flow->max_own_rtt_us + jitter_us + (old_unacked ? flow->rtt_us : 0));
 }
 
 /* 8.5: packets that the path holds beyond the window at the end of a claim, as the round trips of
@@ -352,13 +285,18 @@ static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
 	return segue_near_bdp(rtt_us, flow->kbps) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }
 
-/* 8.5: a round is over. Without competing traffic the claim goes on. */
-static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_unacked, u32 elapsed_ms,
-				    u32 spare, struct segue_claim *claim)
+/* 8.5: a round is over. Unless two in a row show competing traffic, the claim goes on. */
+SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elapsed_ms, u32 spare,
+				    struct segue_claim *claim)
 {
-	const u32 queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
+	struct segue_near_flow *flow = (void *)state;
+	u32 queue;
 
-	claim->competing_traffic = queue && !flow->steps;
+	if (!flow || !claim)
+		return 0;
+	queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
+	claim->competing_traffic = queue && !flow->steps && flow->queue_before;
+	flow->queue_before = queue;
 	if (claim->competing_traffic)
 		claim->extra_packets = segue_near_extra_at_end(flow);
 	if (queue) { /* 6.4 */
@@ -373,20 +311,23 @@ static inline void segue_near_on_round(struct segue_near_flow *flow, u32 old_una
 	if (claim->competing_traffic || (flow->claim_until > 1 && elapsed_ms >= flow->claim_until)) {
 		flow->claim_until = 0;
 	} else if (flow->claim_until == 1 && !old_unacked) {
-		flow->claim_until = segue_saturate((u64)elapsed_ms + segue_near_max_claim_ms(flow));
+		flow->claim_until = segue_near_end_ms(flow, elapsed_ms);
 		flow->path_rtt_us = flow->min_rtt_us;
 	}
 	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow, spare) / 1000 + 1);
 	flow->min_rtt_us = 0;
 	flow->first_sample = SEGUE_NEAR_NO_SAMPLE;
+	return 0;
 }
 
 /* 8.3: packets that the last blocks report of those from `from` on. No byte counts twice: a
  * duplicate may be a block within another. */
-static inline u32 segue_near_sacked(const struct segue_out *out, u32 from)
+SEGUE_ONCE u32 segue_near_sacked(const struct segue_out *out, u32 from)
 {
 	u32 bytes = 0, i;
 
+	if (!out)
+		return 0;
 	for (i = 0; i < SEGUE_SACKS; i++) {
 		const u32 end = out->sacks[i].end;
 		u32 start = out->sacks[i].start;
@@ -401,20 +342,26 @@ static inline u32 segue_near_sacked(const struct segue_out *out, u32 from)
 	return bytes / segue_max(1, out->unit);
 }
 
+/* 8.3: packets from before the notice that are on the new link. A round trip later what was there
+ * has arrived, or is lost. */
+static inline u32 segue_near_on_new(const struct segue_near_flow *flow, const struct segue_out *out)
+{
+	return out->elapsed_ms <= flow->rtt_us / 1000 ? flow->sent_on_new : 0;
+}
+
 /* 8.3: what the old link holds is not on the new one. The stack counts it as in flight until it
- * is acknowledged, SACKed or marked lost. */
-static inline u32 segue_near_old_in_flight(const struct segue_near_flow *flow, const struct segue_out *out)
+ * is acknowledged, SACKed or marked lost. `sacked`: packets that left behind the last of it. */
+static inline u32 segue_near_old_in_flight(const struct segue_near_flow *flow, const struct segue_out *out,
+					   u32 on_new, u32 sacked)
 {
 	const u32 unit = segue_max(1, out->unit);
-	/* what was on the new link has arrived a round trip later, or is lost */
-	const u32 on_new = out->elapsed_ms <= flow->rtt_us / 1000 ? flow->sent_on_new : 0;
 	const u32 end = flow->ho_point - on_new * unit;
 	u32 left, marked;
 
 	if (!segue_seq_before(out->snd_una, end))
 		return 0;
 	left = (end - out->snd_una + unit - 1) / unit;
-	marked = out->marked - segue_min(out->marked, segue_near_sacked(out, end));
+	marked = out->marked - segue_min(out->marked, sacked);
 	left = left > marked ? left - marked : 0;
 	return segue_min(left, flow->flight - on_new);
 }
@@ -426,8 +373,9 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	struct segue_near_flow *flow = state;
 	const u32 old_unacked = segue_seq_before(out->snd_una, flow->ho_point);
 	const u32 spare = segue_near_spare(flow, out);
-	u32 old_out, share;
-	u64 even_rate, rate;
+	const u32 unit = segue_max(1, out->unit), on_new = segue_near_on_new(flow, out);
+	u32 old_out = 0, arrived, share;
+	u64 rate;
 	s64 all;
 
 	if (!flow->claim_until)
@@ -439,19 +387,23 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	if (share != SEGUE_NEAR_EVEN_SHARE && flow->claim_until == 1)
 		flow->old_until_ms = segue_max(flow->old_until_ms, segue_near_shared_until_ms(flow, all));
 	segue_near_on_rtt(flow, out->rtt_us, spare);
-	segue_near_on_probe_sample(flow, out, share);
+	segue_near_on_probe_sample(state, out, share);
 	claim->competing_traffic = 0;
 	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));
 	if (old_unacked && out->elapsed_ms >= flow->old_until_ms)
 		flow->claim_until = 0;
 	else if (out->elapsed_ms >= flow->round_ends_ms)
-		segue_near_on_round(flow, old_unacked, out->elapsed_ms, spare, claim);
+		segue_near_on_round(state, old_unacked, out->elapsed_ms, spare, claim);
 	if (!flow->claim_until)
 		return 0;
-	old_out = old_unacked ? segue_near_old_in_flight(flow, out) : 0;
-	even_rate = segue_near_rate_kbps(flow);
-	rate = segue_near_shared_kbps(even_rate, share);
-	segue_near_take_share(flow, even_rate, rate, old_out, claim);
+	if (old_unacked) {
+		arrived = segue_near_sacked(out, flow->ho_point - on_new * unit);
+		old_out = segue_near_old_in_flight(flow, out, on_new, arrived);
+	} else {
+		arrived = (out->snd_una - flow->ho_point) / unit + out->marked - out->lost;
+	}
+	rate = segue_near_shared_kbps(segue_near_rate_kbps(flow), share);
+	segue_near_take_share(flow, rate, old_out, segue_claim_limit(flow->flight, arrived), claim);
 	claim->kbps = segue_saturate(segue_near_pace(flow, out, rate) * (8 - flow->slowdown) / 8);
 	return 1;
 }

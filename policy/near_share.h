@@ -17,7 +17,6 @@
 
 #define SEGUE_NEAR_EVEN_SHARE 256u /* one that is W / N */
 #define SEGUE_NEAR_LEAST_SHARE 64u
-#define SEGUE_NEAR_SHARED_LIMIT 256u /* packets in flight: SEGUE_CLAIM_LIMIT of belief.h */
 #define SEGUE_NEAR_CATCH_UP 64u /* packets in which flows catch up */
 #define SEGUE_NEAR_WEIGHT_LIMIT 0xffffu
 #define SEGUE_NEAR_BEHIND_LIMIT 0x7fffu /* packets; more count as so many */
@@ -109,13 +108,13 @@ static inline u32 segue_near_shared_until_ms(const struct segue_near_flow *flow,
 			      (u64)(all > 0 ? all : 0) * slot_us / 750);
 }
 
-/* 8.9: what the other flows leave to this one. A share is no reason to trust a notice more. */
-static inline void segue_near_take_share(const struct segue_near_flow *flow, u64 even_rate, u64 rate,
-					 u32 old_out, struct segue_claim *claim)
+/* 8.9: what the other flows leave to this one, and no more than `proven` (8.11): a share is no
+ * reason to trust a notice more. */
+static inline void segue_near_take_share(const struct segue_near_flow *flow, u64 rate, u32 old_out,
+					 u32 proven, struct segue_claim *claim)
 {
 	const u32 granted = segue_near_bdp(flow->rtt_us, flow->kbps);
-	const u32 even = segue_near_full_bdp(flow, even_rate);
-	const u32 full = segue_min(segue_near_full_bdp(flow, rate), segue_max(even, SEGUE_NEAR_SHARED_LIMIT));
+	const u32 full = segue_min(segue_near_full_bdp(flow, rate), proven);
 	const u32 extra = full > granted ? full - granted : 0;
 
 	claim->extra_packets = segue_saturate((u64)extra + old_out + SEGUE_NEAR_DELAYED_ACK);

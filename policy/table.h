@@ -26,6 +26,17 @@ struct segue_flow {
 	u32 word[SEGUE_FLOW_WORDS];
 };
 
+/* A function that the kernel's verifier follows once, and not for each of its callers' many paths:
+ * a global one. As far as the verifier knows, its pointers may be null. It must return a number,
+ * and its state is of a type that all policies share. */
+#ifdef __bpf__
+#define SEGUE_ONCE __attribute__((noinline))
+#define SEGUE_STATE struct segue_flow
+#else
+#define SEGUE_ONCE static inline
+#define SEGUE_STATE void
+#endif
+
 /* Whether these structures fit. */
 #define SEGUE_FITS(settings, state)                                                                \
 	_Static_assert(sizeof(settings) <= 4 * SEGUE_SETTINGS_WORDS, "SEGUE_SETTINGS_WORDS");      \

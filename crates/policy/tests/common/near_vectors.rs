@@ -121,45 +121,57 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         // Lost packets of before are waited for no longer.
         (Receives(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
         (send(106, 0, 1004), over),
-        // All of before is acknowledged: it lasts two round trips, 39.88 ms. It goes on by round trips of 19.94 ms
-        // while the least of one is at most 25.565 ms. That is 19.94 + 1.875 of the old link + 2 * 1.875. The excess
-        // over the told one, 5.625 ms, holds three packets more. In later rounds only a shorter one counts: 23.69 ms hold
-        // two.
+        // All of before is acknowledged: it goes on by rounds of 100 ms while the least round trip of one is at most
+        // 25.565 ms. That is 19.94 + 1.875 of the old link + 2 * 1.875. The excess over the told one, 5.625 ms, holds
+        // three packets more. In later rounds only a shorter one counts: 23.69 ms hold two.
         (Receives(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
         (NewAck(112), Nothing),
-        (measured(112, 39, 25_565), lasts(3, 12_800)),
-        (measured(112, 40, 90_000), lasts(3, 12_800)),
-        (measured(112, 50, 90_000), lasts(3, 6400)),
-        (measured(112, 59, 23_690), lasts(2, 6400)),
-        (measured(112, 60, 90_000), lasts(2, 12_800)),
-        (measured(112, 70, 25_566), lasts(2, 6400)),
+        (measured(112, 99, 25_565), lasts(3, 12_800)),
+        (send(112, 0, 100), lasts(3, 12_800)),
+        (measured(112, 150, 23_690), lasts(2, 6400)),
+        (send(112, 0, 201), lasts(2, 12_800)),
+        // One round with a longer one may be chance, two in a row are not.
+        (measured(112, 250, 25_566), lasts(2, 6400)),
+        (send(112, 0, 302), lasts(2, 6400)),
+        (measured(112, 350, 25_565), lasts(2, 6400)),
+        (send(112, 0, 403), lasts(2, 6400)),
+        (measured(112, 450, 25_566), lasts(2, 6400)),
+        (send(112, 0, 504), lasts(2, 6400)),
+        (measured(112, 550, 25_566), lasts(2, 6400)),
         // 25.566 ms hold 13.6 slots instead of 10.6.
-        (measured(112, 80, 90_000), competing(3)),
+        (send(112, 0, 605), competing(3)),
         (send(112, 0, 0), over),
         // While old packets are missing, a round trip may be longer by the reported one: 25.565 + 19.94 = 45.505 ms. At
         // the end no more than two reported ones count, which hold 21.3 slots.
         (Receives(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
         (NewAck(106), Nothing),
-        (measured(106, 39, 45_505), lasts(9, 12_800)),
-        (measured(106, 40, 90_000), lasts(6, 12_800)),
-        (measured(106, 50, 45_506), lasts(9, 6400)),
-        (measured(106, 60, 90_000), competing(11)),
+        (measured(106, 99, 45_505), lasts(9, 12_800)),
+        (send(106, 0, 100), lasts(6, 12_800)),
+        (measured(106, 150, 45_505), lasts(9, 6400)),
+        (send(106, 0, 201), lasts(6, 12_800)),
+        (Receives(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
+        (NewAck(106), Nothing),
+        (measured(106, 99, 45_506), lasts(9, 12_800)),
+        (send(106, 0, 100), lasts(6, 6400)),
+        (measured(106, 150, 45_506), lasts(9, 6400)),
+        (send(106, 0, 201), competing(11)),
         // Alone it goes on for ten seconds more.
         (Receives(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
-        (send(100, 0, 40), lasts(0, 12_800)),
-        (send(100, 0, 10_039), lasts(0, 6400)),
-        (send(100, 0, 10_058), lasts(0, 6400)),
-        (send(100, 0, 10_059), over),
-        // A quarter of the slots; 19.94 / 7.5. A rate probe would have two packets, which is none. Eight slots of the
-        // flow are a round. Each of the four may have 3 + 2 packets in flight: 20 * 1.875 + 1.875 = 39.375 ms. These
+        (send(100, 0, 100), lasts(0, 12_800)),
+        (send(100, 0, 10_098), lasts(0, 6400)),
+        (send(100, 0, 10_198), lasts(0, 6400)),
+        (send(100, 0, 10_199), over),
+        // A quarter of the slots; 19.94 / 7.5. A rate probe would have two packets, which is none. Each of the four may have 3 + 2 packets in flight: 20 * 1.875 + 1.875 = 39.375 ms. These
         // hold 5.25 slots of 7.5 ms, and 19.94 ms hold 2.7.
         (Receives(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
         (complete(send(100, 0, 0)), lasts(12, 1600)),
         (NewAck(112), Nothing),
-        (measured(112, 60, 39_375), lasts(3, 1600)),
-        (measured(112, 61, 40_000), lasts(3, 1600)),
-        (measured(112, 120, 39_376), lasts(3, 1600)),
-        (measured(112, 122, 40_000), competing(3)),
+        (measured(112, 99, 39_375), lasts(3, 1600)),
+        (send(112, 0, 100), lasts(3, 1600)),
+        (measured(112, 150, 39_376), lasts(3, 1600)),
+        (send(112, 0, 201), lasts(3, 1600)),
+        (measured(112, 250, 39_376), lasts(3, 1600)),
+        (send(112, 0, 302), competing(3)),
         // 8.8: 80.08 ms hold 1.3 slots of 60 ms, W = 2. Four flows with a packet and two each are more than four:
         // oversubscribed. A reduction slows one of them by an eighth of 50 kbit/s, at most by four; a round of eight
         // slots gives one back.
@@ -295,20 +307,21 @@ pub fn near_spare() -> Vec<(NearEvent, NearAnswer)> {
         // A slot of 7.5 ms delays no ACK. The limit of 39.375 ms, less three packets, is 33.75 ms, which hold 4.5 packets.
         // At 3125 kbit/s they hold 8.8, and the path five, which are enough for a rate probe.
         (four(bbm("6400/9", "6400/9")), Claims([3, 3])),
-        (alone(60, 33_750), lasts(2, 1600)),
-        (alone(61, 0), lasts(6, 6250)),
+        (alone(99, 33_750), lasts(2, 1600)),
+        (alone(100, 0), lasts(6, 6250)),
         (four(bbm("6400/9", "6400/9")), Claims([3, 3])),
-        (alone(60, 33_751), lasts(2, 1600)),
-        (alone(61, 0), lasts(2, 1600)),
+        (alone(99, 33_751), lasts(2, 1600)),
+        (alone(100, 0), lasts(2, 1600)),
         // One flow of two has a slot of 3.75 ms, and can probe. Each may have 6 + 2 packets in flight: 16 * 1.875 + 1.875 =
-        // 31.875 ms. So the round after the first lasts for 31.875 + 4 * 3.75 ms. 31.876 ms hold 8.5 slots, and 19.94 ms
-        // hold 5.3.
+        // 31.875 ms. The round after the first lasts for 31.875 + 4 * 3.75 ms, and 100 ms at least. 31.876 ms hold 8.5
+        // slots, and 19.94 ms hold 5.3.
         (Receives(with_flows(bbm("6400/9", "6400/9"), 2), 0), Claims([6, 6])),
-        (alone(39, 0), lasts(0, 6400)),
-        (alone(40, 0), lasts(0, 6400)),
-        (alone(50, 31_876), lasts(3, 6400)),
-        (alone(86, 31_876), lasts(3, 3200)),
-        (alone(87, 0), Ends(ClaimEnd { competing_traffic: true, extra_packets: 3 })),
+        (alone(99, 0), lasts(0, 6400)),
+        (alone(100, 0), lasts(0, 6400)),
+        (alone(150, 31_876), lasts(3, 3200)),
+        (alone(201, 0), lasts(3, 3200)),
+        (alone(250, 31_876), lasts(3, 3200)),
+        (alone(302, 0), Ends(ClaimEnd { competing_traffic: true, extra_packets: 3 })),
     ]
 }
 
@@ -338,21 +351,21 @@ pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
         (sample(2_812, 19_940, 22_752), lasts(0, 6400)),
     ];
     // The fifth would have waited for two slots. One is no sign of a faster link, and the next rate probe follows
-    // after eight rounds. The first ends at 40 ms.
+    // after eight rounds. The first ends at 100 ms.
     let failed = (sample(3_750, 21_815, 25_565), lasts(0, 6400));
-    let rounds = (40..180).step_by(20).map(|ms| (leaves(13, 1000 * ms), lasts(0, 6400)));
-    let no = [vec![failed], rounds.collect(), vec![(leaves(13, 180_000), lasts(0, 12_800))]].concat();
+    let rounds = (100..807).step_by(101).map(|ms| (leaves(13, 1000 * ms), lasts(0, 6400)));
+    let no = [vec![failed], rounds.collect(), vec![(leaves(13, 807_000), lasts(0, 12_800))]].concat();
     // Less is: three steps, 6400 * 1.25^3, at which the path holds 20.8 packets in place of 10.6. The next six
     // probe again.
     let yes = [
         (sample(3_750, 21_814, 25_564), lasts(10, 25_000)),
-        (sample(11_000, 30_000, 41_000), lasts(10, 12_500)),
+        (leaves(13, 100_000), lasts(10, 12_500)),
         // A queue undoes two steps: 8000 kbit/s, 13.3 packets.
-        (sample(12_000, 30_000, 42_000), lasts(10, 12_500)),
-        (leaves(13, 61_000), lasts(3, 8000)),
+        (sample(101_000, 30_000, 131_000), lasts(10, 12_500)),
+        (leaves(13, 201_000), lasts(3, 8000)),
     ];
     // One that left later than all of them: they were sent again, and there is no sample. The next round probes.
-    let again = [(sample(9_000, 19_940, 28_940), lasts(0, 6400)), (leaves(13, 40_000), lasts(0, 12_800))];
+    let again = [(sample(9_000, 19_940, 28_940), lasts(0, 6400)), (leaves(13, 100_000), lasts(0, 12_800))];
     // 19.94 ms have one slot of each of eight flows, 15 ms, and none of sixteen: they probe nothing.
     let alone = [(8, [2, 2], 800), (16, [1, 1], 400)].map(|(flows, windows, kbps)| {
         let sample = sample(400, 19_940, 29_000);
@@ -371,11 +384,11 @@ pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
     let (first, between) = ((0, 19_940, 19_940), (2_812, 25_000, 27_812));
     let third = |rtt_us| sample(5_625, rtt_us, 5_625 + rtt_us);
     let [first, between] = [first, between].map(|(sent, rtt, now)| (sample(sent, rtt, now), lasts(0, 2133)));
-    let no_3 = [first, between, (third(20_877), lasts(0, 2133)), (leaves(13, 40_000), lasts(0, 2133))];
+    let no_3 = [first, between, (third(20_877), lasts(0, 2133)), (leaves(13, 100_000), lasts(0, 2133))];
     let yes_3 = [first, between, (third(20_876), lasts(3, 8330))];
     // One ACK for the first two: the third does not decide, and the next round probes. 25 ms would hold a packet more.
     let late =
-        [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
+        [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 100_000), lasts(0, 4266))];
     // A packet from before the notice comes over the old link when the first has: its round trip is no sign.
     let older = [(sample(0, 300_000, 19_940), lasts(3, 2133)), (third(20_876), lasts(0, 2133))];
     // The queue of others drains while those leave: more than 3 * (4 + 2) * 1.875 + 1.875 = 35.625 ms.

@@ -202,7 +202,8 @@ fn a_growing_comparison_ends_with_the_whole() {
 #[test]
 fn the_handoff_that_is_drawn_comes_with_the_comparison() {
     let links = "old=20mbit/20ms&new=2mbit/50ms&flows=2&schemes=sack,freeze,etcp-v1&handoffs=";
-    for (handoffs, drawn, at) in [("1", "usual", "8.2s"), ("1", "4.56s", "4.56s"), ("2", "3s", "3s")] {
+    for (handoffs, drawn, at) in [("1", "usual", "8.2s"), ("1", "4.56s", "4.56s"), ("2&every=5s", "3s", "3s")]
+    {
         let question = format!("/view/compare?{links}{handoffs}");
         let alone = ask(&format!("/view/handoff?{}&at={at}", links.trim_end_matches("&handoffs=")));
         let whole = ask(&question);

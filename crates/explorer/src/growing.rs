@@ -51,7 +51,7 @@ pub fn comparison(question: &Question, turn: &mut Turn, shelf: &Shelf) -> Result
         gradual = gradual.except(at);
     }
     let cores = cores()?;
-    let drawing = drawn.map(|drawn| Drawing::new(drawn)).transpose()?;
+    let drawing = drawn.map(Drawing::new).transpose()?;
     let begun = Instant::now();
     let due = question.within.map(|within| begun + Duration::from_nanos(within));
     let growing = Growing { question, shelf, gradual, cores, begun, due: Cell::new(due), said: Cell::new(0) };

@@ -4,6 +4,7 @@ use crate::question::{LATEST, Question, USUAL_TIMES, in_seconds};
 use crate::refusal::Refusal;
 use crate::words;
 use crate::work::{Cancellation, cores};
+use rayon::ThreadPool;
 use segue_capture::{SNAPLEN, capture};
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
@@ -84,7 +85,7 @@ pub fn comparison_view(
         "points": of.request.at.len(),
         "of": question.all_points,
         "typical": typical,
-        "drawn": question.drawn,
+        "drawn": question.usually_drawn,
         "command": words::compare_command(question, folder),
         "toml": words::scenario(question)?,
     });
@@ -96,17 +97,22 @@ fn notes(warnings: Vec<String>) -> Vec<String> {
     warnings.into_iter().map(|warning| warning.replace("see --", "see segue compare --")).collect()
 }
 
-/// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
+/// The page's view of one handoff: `html`, when it is `at`, a sentence `said`, and the `command` that repeats it. `run`
+/// hears of the traces before they are drawn.
 pub fn handoff_view(
     question: &Question,
     cancellation: &Cancellation,
+    cores: &ThreadPool,
     folder: &Path,
+    run: impl FnOnce(&[SchemeTrace]),
 ) -> Result<Option<String>, Refusal> {
-    let Some(traces) = drawn(question, cancellation)? else { return Ok(None) };
+    let Some(traces) = drawn(question, cancellation, cores)? else { return Ok(None) };
+    run(&traces);
     let Some(first) = traces.first() else { return Ok(None) };
     let view = json!({
         "html": handoff_part(&traces),
         "notes": notes(warnings(&first.trace.experiment, traces.iter().map(|trace| trace.stack), several_stacks(&traces))),
+        "at": in_seconds(first.trace.record.at),
         "said": format!("The handoff at {} s is shown.", seconds(first.trace.record.at)),
         "command": words::trace_command(question, folder),
     });
@@ -153,11 +159,14 @@ fn drawn_before(plan: &Plan, at: Nanos) -> Nanos {
 }
 
 /// The traces that the page draws; `None` once nobody wants them.
-fn drawn(question: &Question, cancellation: &Cancellation) -> Result<Option<Vec<SchemeTrace>>, Refusal> {
+fn drawn(
+    question: &Question,
+    cancellation: &Cancellation,
+    cores: &ThreadPool,
+) -> Result<Option<Vec<SchemeTrace>>, Refusal> {
     let (plan, moment) = (&question.plan, moment(question));
     let since = moment.at - drawn_before(plan, moment.at);
     let size = Size::drawn(question);
-    let cores = cores()?;
     if size.fits() {
         return Ok(Some(cores.install(|| explain_since(plan, moment, since))));
     }

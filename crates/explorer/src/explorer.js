@@ -289,7 +289,7 @@
     return answer;
   };
   const ask = async (path, query) => (await answerTo(path, query)).json();
-  // An answer that comes line by line; of lines that have come together the last.
+  // An answer that comes line by line; of comparisons that have come together the last.
   const lines = async function* (path, query) {
     const reader = (await answerTo(path, query)).body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
@@ -299,11 +299,13 @@
       text += part.value ?? "";
       const whole = text.split("\n");
       text = done ? "" : whole.pop();
-      const last = whole.filter((line) => line).pop();
-      if (!last) continue;
-      const said = JSON.parse(last);
-      if (said.error) throw new Error(said.error);
-      yield said;
+      const said = whole.filter((line) => line).map((line) => JSON.parse(line));
+      const last = said.findLastIndex((view) => !view.handoff);
+      for (const [index, view] of said.entries()) {
+        if (!view.handoff && index !== last) continue;
+        if (view.error) throw new Error(view.error);
+        yield view;
+      }
     }
   };
   const without = (query, ...keys) => {
@@ -333,36 +335,48 @@
   let shownComparison = "";
   let shownHandoff = "";
   const SOON = "100ms"; // then the server says what it has
-  // Shows a comparison as it grows. `drawn` is called once it shows something, or cannot.
-  const compare = async (query, drawn) => {
+  // Shows a comparison as it grows, and the handoff that comes beside. `ask` is called where none has come.
+  const compare = async (query, ask) => {
     const whole = without(query, "at");
     asking["view/compare"]?.abort();
     const is = whole !== shownComparison;
     busy("result", is);
-    if (!is) return drawn();
-    let some = false;
+    if (!is) return ask();
+    let drawn = false;
     let last = null;
+    const at = ownTime ? `${by("at").value}s` : "usual";
     try {
-      for await (const view of lines("view/compare", `${whole}&within=${SOON}`)) {
+      for await (const view of lines("view/compare", `${whole}&within=${SOON}&drawn=${at}`)) {
+        if (view.handoff) {
+          drawn = true;
+          if (view.handoff.at) draws(view.handoff.at);
+          offerCaptures(single(query));
+          showHandoff(view.handoff, single(query));
+          continue;
+        }
         showComparison(view);
         shownComparison = ""; // the rest is to come
         busy("result", true);
-        if (!some) drawn();
-        some = true;
         last = view;
       }
       if (!last || last.points < last.of) throw new Error("The answer has ended early. Expected the rest of it.");
       shownComparison = whole;
       busy("result", false);
     } catch (error) {
-      if (error.name !== "AbortError") {
-        shownComparison = "";
-        if (!some) drawn();
-      }
+      if (error.name === "AbortError") return;
+      shownComparison = "";
       failed("result", "problem", error);
       // The results that are there hold for as many handoffs as they say.
-      if (some) by("result").classList.remove("stale");
+      if (last) by("result").classList.remove("stale");
     }
+    if (!drawn) ask();
+  };
+  // The handoff that is drawn unless the user has chosen one.
+  const draws = (at) => {
+    usualTime = time(at, "s");
+    if (ownTime || by("at").value === usualTime) return;
+    by("at").value = usualTime;
+    inStep();
   };
   /* An option's name stays whole at the end of a line. */
   const withOptions = (text) =>
@@ -381,11 +395,7 @@
     show("result", view.html);
     words.command.compare = view.command;
     words.toml = view.toml;
-    usualTime = time(view.drawn, "s");
-    if (!ownTime && by("at").value !== usualTime) {
-      by("at").value = usualTime;
-      inStep();
-    }
+    draws(view.drawn);
     by("typical").replaceChildren(...view.typical.map(({ why, at }) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -398,14 +408,20 @@
       return button;
     }));
   };
+  const showHandoff = (view, query) => {
+    if (view.error) {
+      shownHandoff = "";
+      return failed("handoff", "handoff-problem", new Error(view.error));
+    }
+    worked("handoff", "handoff-problem");
+    show("handoff", view.html);
+    by("handoff-said").textContent = view.said;
+    words.command.trace = view.command;
+    shownHandoff = query;
+  };
   const handoff = async (query) => {
     try {
-      const view = await ask("view/handoff", query);
-      worked("handoff", "handoff-problem");
-      show("handoff", view.html);
-      by("handoff-said").textContent = view.said;
-      words.command.trace = view.command;
-      shownHandoff = query;
+      showHandoff(await ask("view/handoff", query), query);
     } catch (error) {
       if (error.name !== "AbortError") shownHandoff = "";
       failed("handoff", "handoff-problem", error);
@@ -439,7 +455,7 @@
       failed("result", "problem", new Error("No scheme is chosen; expected at least one."));
       return;
     }
-    // The comparison answers the question: the handoff does not compete with what is shown of it first.
+    // The handoff comes with the comparison, unless that is there already.
     asking["view/handoff"]?.abort();
     busy("handoff", single(query) !== shownHandoff);
     compare(query, () => {

@@ -59,8 +59,12 @@ const FAST_DRAWN: &str = "2.05s";
 /// Schemes unless given.
 pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
 
-/// The page's key beside those of a comparison: when it wants to have what is done by then.
+/// The page's keys beside those of a comparison: when it wants to have what is done by then, and which handoff it
+/// draws beside.
 const WITHIN: &str = "within";
+const DRAWN: &str = "drawn";
+/// The word for the handoff that is [drawn](Question::usually_drawn) unless the user has chosen one.
+const USUAL: &str = "usual";
 
 /// Answers that can be asked for, over the handoffs of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +156,9 @@ pub struct Question {
     /// The handoff times as they were written, unless they are the usual ones.
     pub times: Option<String>,
     /// The handoff that the page draws unless it is told another.
-    pub drawn: &'static str,
+    pub usually_drawn: &'static str,
+    /// The question of the handoff that the page draws beside the comparison, if it does.
+    pub drawn: Option<Result<Box<Question>, Refusal>>,
     /// Handoff times before some were left out.
     pub all_points: usize,
     /// When the page wants to have what is done by then; if never, it wants the whole.
@@ -172,9 +178,9 @@ impl Words {
                 query.len()
             )));
         }
-        let own = Some(WITHIN).filter(|_| endpoint == Endpoint::Page);
+        let own = [WITHIN, DRAWN].into_iter().filter(|_| endpoint == Endpoint::Page);
         let of_this = |single: bool| single || !endpoint.is_single();
-        let keys = || KEYS.iter().filter(|(_, single)| of_this(*single)).map(|key| key.0).chain(own);
+        let keys = || KEYS.iter().filter(|(_, single)| of_this(*single)).map(|key| key.0).chain(own.clone());
         let mut words: Vec<(String, String)> = Vec::new();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             if !keys().any(|known| known == key) {
@@ -196,6 +202,13 @@ impl Words {
 
     fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(own, _)| own == key).map(|(_, value)| &**value)
+    }
+
+    /// The words of one handoff, that at `at`.
+    fn of_handoff(&self, at: Nanos) -> Self {
+        let single = |key: &str| key != "at" && KEYS.iter().any(|(known, single)| *known == key && *single);
+        let words = self.0.iter().filter(|(key, _)| single(key)).cloned();
+        Self(words.chain([("at".to_string(), in_seconds(at))]).collect())
     }
 
     fn needed(&self, key: &str, example: &str) -> Result<&str, Refusal> {
@@ -359,9 +372,12 @@ pub fn in_seconds(time: Nanos) -> String {
 impl Question {
     /// Reads and checks a query string.
     pub fn parse(query: &str, endpoint: Endpoint, traces: &Traces) -> Result<Self, Refusal> {
-        let words = Words::of(query, endpoint)?;
+        Self::of(&Words::of(query, endpoint)?, endpoint, traces)
+    }
+
+    fn of(words: &Words, endpoint: Endpoint, traces: &Traces) -> Result<Self, Refusal> {
         let (old, new) = (words.link("old", traces)?, words.link("new", traces)?);
-        let (usual, drawn) = match old.down.mean_rate() > FAST {
+        let (usual, usually_drawn) = match old.down.mean_rate() > FAST {
             true if words.get("neighbours").is_some() => (FAST_TIMES_OF_NEIGHBOURS, FAST_DRAWN),
             true => (FAST_TIMES, FAST_DRAWN),
             false => (USUAL_TIMES, USUAL_DRAWN),
@@ -413,6 +429,12 @@ impl Question {
         };
         let all_points = times.0.len();
         let within = words.get(WITHIN).map(|_| words.time(WITHIN, 0, [0, LATEST])).transpose()?;
+        let drawn = match words.get(DRAWN) {
+            None => None,
+            Some(USUAL) => quantity::time(usually_drawn),
+            Some(_) => Some(words.time(DRAWN, 0, [0, LATEST])?),
+        };
+        let drawn = drawn.map(|at| Self::of(&words.of_handoff(at), Endpoint::Trace, traces).map(Box::new));
         let points = words.number("points", MOST_POINTS as u64, [1, MOST_POINTS as u64])?;
         let Times(at) = times.thinned(points as usize);
         let request = Request {
@@ -442,7 +464,7 @@ impl Question {
         let links: Vec<[&str; 2]> =
             plan.request.pairs.iter().map(|(old, new)| [&*old.text, &*new.text]).collect();
         let name = format!("{links:?} {:?} {times:?} {all_points}", without_links(&plan.request));
-        Ok(Self { plan, times, drawn, all_points, within, name })
+        Ok(Self { plan, times, usually_drawn, drawn, all_points, within, name })
     }
 }
 
@@ -501,8 +523,8 @@ mod tests {
     fn the_handoff_that_is_drawn_is_one_of_the_times() {
         for query in ["old=wlan&new=lte", "old=wifi6&new=leo", "old=wifi6&new=leo&neighbours=2"] {
             let question = Question::parse(query, Endpoint::Page, &Traces::none()).expect("a question");
-            let drawn = quantity::time(question.drawn).expect("a time");
-            assert!(question.plan.request.at.contains(&drawn), "{query}: {}", question.drawn);
+            let drawn = quantity::time(question.usually_drawn).expect("a time");
+            assert!(question.plan.request.at.contains(&drawn), "{query}: {}", question.usually_drawn);
         }
     }
 

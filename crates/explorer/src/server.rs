@@ -4,7 +4,7 @@ use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
 use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
-use crate::work::{Cancellation, LONGEST, Turn, Workers};
+use crate::work::{Cancellation, LONGEST, Turn, Workers, cores};
 use crate::{answer, connections, growing, guard, lines, page, schema};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -130,13 +130,18 @@ impl House {
         question: Question,
         work: impl FnOnce(&Question, &Cancellation) -> Result<Option<String>, Refusal> + Send + 'static,
     ) -> Result<String, Refusal> {
-        let name = format!("{kind} {}", question.name);
+        let name = kept_as(kind, &question);
         let answer = self.answers.get_or_insert_async(name.as_str(), async {
             let text = self.workers.run(move |cancellation| work(&question, cancellation)).await?;
             Ok::<Arc<str>, Refusal>(text.into())
         });
         Ok(answer.await?.to_string())
     }
+}
+
+/// The name under which an answer of a kind is kept.
+fn kept_as(kind: &str, question: &Question) -> String {
+    format!("{kind} {}", question.name)
 }
 
 /// Weighs answers by their length.
@@ -209,15 +214,17 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
 async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Page, &house.traces)?;
     let kind = if question.within.is_some() { "application/x-ndjson" } else { "application/json" };
-    let name = format!("comparison {}", question.name);
-    if let Some(kept) = house.answers.get(&name) {
+    if let Some(kept) = house.answers.get(&kept_as("comparison", &question)) {
         return Ok(text(kind, format!("{kept}\n")));
     }
     let own = house.clone();
     let work = move |turn: &mut Turn| {
-        growing::comparison(&question, turn, own.traces.folder(), |view| {
-            own.answers.insert(name, view.into())
-        })
+        let shelf = growing::Shelf {
+            folder: own.traces.folder(),
+            handoff: &|drawn| own.answers.get(&kept_as("handoff", drawn)),
+            keep: &|kind, question, view| own.answers.insert(kept_as(kind, question), view.into()),
+        };
+        growing::comparison(&question, turn, &shelf)
     };
     let mut parts = house.workers.parts(work).await?;
     // The status waits for it.
@@ -229,7 +236,7 @@ async fn handoff_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Respo
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace, &house.traces)?;
     let folder = house.traces.folder().to_path_buf();
     let work = move |question: &Question, cancellation: &Cancellation| {
-        answer::handoff_view(question, cancellation, &folder)
+        answer::handoff_view(question, cancellation, &cores()?, &folder, |_| {})
     };
     Ok(text("application/json", house.text("handoff", question, work).await?))
 }

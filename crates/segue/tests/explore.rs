@@ -297,33 +297,29 @@ struct Waited {
     whole: Option<Duration>,
 }
 
-/// Asks as the page does: for a comparison that grows, and for one handoff when some of it is there.
+/// Asks as the page does: for a comparison that grows, with one handoff beside.
 fn page(server: &Server, question: &str, soon: &str, at: &str) -> Waited {
-    let comparison = format!("/view/compare?{question}&within={soon}");
-    let handoff = format!("/view/handoff?{question}&at={at}");
+    let comparison = format!("/view/compare?{question}&within={soon}&drawn={at}");
     let begun = Instant::now();
     let mut lines = BufReader::new(server.send(&comparison)).lines().map(|line| line.expect("an answer"));
     let status = lines.next().expect("a status");
     assert!(status.starts_with("HTTP/1.0 200"), "{comparison}: {status}");
-    let view = lines.find(|line| line.starts_with('{')).expect("a view");
-    let first = begun.elapsed();
-    assert!(view.contains("\"headline\""), "{comparison}: {}", &view[..view.len().min(300)]);
-    let mut drawn = server.send(&handoff);
-    std::thread::scope(|scope| {
-        let drawn = scope.spawn(|| {
-            let mut answer = String::new();
-            drawn.read_to_string(&mut answer).expect("an answer");
-            assert!(answer.starts_with("HTTP/1.0 200"), "{handoff}: {}", &answer[..answer.len().min(300)]);
-            begun.elapsed()
-        });
-        let last = lines.last().unwrap_or(view);
-        let whole = begun.elapsed();
-        let view: Value = serde_json::from_str(&last).expect("JSON");
-        let is_whole = view["points"].is_u64() && view["points"] == view["of"];
-        assert!(is_whole || view["error"].to_string().contains("takes longer"), "{comparison}");
-        let handoff = drawn.join().expect("no panic");
-        Waited { first, handoff, whole: is_whole.then_some(whole) }
-    })
+    let (mut first, mut handoff, mut last) = (None, None, String::new());
+    for line in lines.skip_while(|line| !line.starts_with('{')) {
+        if line.starts_with("{\"handoff\"") {
+            handoff = Some(begun.elapsed());
+            assert!(line.contains("<svg"), "{comparison}: {}", &line[..line.len().min(300)]);
+        } else {
+            first.get_or_insert_with(|| begun.elapsed());
+            last = line;
+        }
+    }
+    let whole = begun.elapsed();
+    let view: Value = serde_json::from_str(&last).expect("JSON");
+    let is_whole = view["points"].is_u64() && view["points"] == view["of"];
+    assert!(is_whole || view["error"].to_string().contains("takes longer"), "{comparison}");
+    let [first, handoff] = [first, handoff].map(|time| time.expect("it came"));
+    Waited { first, handoff, whole: is_whole.then_some(whole) }
 }
 
 fn tell_both(what: &str, waited: &[Waited]) {
@@ -366,7 +362,7 @@ fn answers_over_links_of_today() {
     let mut waited = Vec::new();
     for (old, new) in ways {
         for more in ["kind=mbb", "kind=bbm", "kind=bbm&disconnect=300ms&traffic=download,page", "kind=soft"] {
-            waited.push(page(&server, &format!("old={old}&new={new}&{more}"), &soon, "2s"));
+            waited.push(page(&server, &format!("old={old}&new={new}&{more}"), &soon, "usual"));
         }
     }
     tell_both("one at a time", &waited);
@@ -391,7 +387,7 @@ fn answers_over_the_paper_links() {
         }
     }
     let waited: Vec<Waited> =
-        questions.iter().map(|question| page(&server, question, &soon, "8.2s")).collect();
+        questions.iter().map(|question| page(&server, question, &soon, "usual")).collect();
     tell_both("one at a time", &waited);
     let others: Vec<String> = questions.iter().map(|question| format!("{question}&seed=2")).collect();
     let (server, soon) = (&server, soon.as_str());
@@ -399,7 +395,7 @@ fn answers_over_the_paper_links() {
         let clients: Vec<_> = others
             .chunks(others.len().div_ceil(20))
             .map(|own| {
-                let pages = own.iter().map(|question| page(server, question, soon, "8.2s"));
+                let pages = own.iter().map(|question| page(server, question, soon, "usual"));
                 scope.spawn(move || pages.collect::<Vec<_>>())
             })
             .collect();

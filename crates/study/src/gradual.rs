@@ -4,7 +4,7 @@
 use crate::compare::{AtTime, Comparison, run_forks, runs_at_a_time, summaries, warm_runs};
 use crate::request::{Group, Plan};
 use crate::times::spread;
-use segue_world::{Fork, WarmRun};
+use segue_world::{Fork, Nanos, RunRecord, WarmRun};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 
@@ -17,6 +17,8 @@ pub struct Gradual<'a> {
     seeds: Vec<Group>,
     /// Those that are done, by handoff time.
     records: Vec<OnceLock<AtTime>>,
+    /// The one that is run elsewhere, by its index.
+    elsewhere: Option<usize>,
     /// Between the first times, by its index, the network from which each part goes on.
     parts: Mutex<Vec<Part>>,
 }
@@ -33,12 +35,30 @@ impl<'a> Gradual<'a> {
         let mut groups = plan.groups();
         let seeds = groups.pop().filter(|seeds| groups.is_empty() && seeds.len() == 1)?;
         let records = plan.request.at.iter().map(|_| OnceLock::new()).collect();
-        Some(Self { plan, seeds, records, parts: Mutex::default() })
+        Some(Self { plan, seeds, records, elsewhere: None, parts: Mutex::default() })
+    }
+
+    /// The handoff at `at` is run elsewhere, and comes by [`Self::put`]. It is run here only if it has not come before
+    /// the rest begins. This holds for a handoff of the plan that is alone in its run.
+    #[must_use]
+    pub fn except(self, at: Nanos) -> Self {
+        let alone = self.plan.series.handoffs == 1;
+        let elsewhere = self.plan.request.at.iter().position(|&own| own == at).filter(|_| alone);
+        Self { elsewhere, ..self }
+    }
+
+    /// The records of the handoff that is run elsewhere, by scheme.
+    pub fn put(&self, records: impl IntoIterator<Item = RunRecord>) {
+        if let Some(index) = self.elsewhere {
+            // It comes once.
+            let _ = self.records[index].set(records.into_iter().map(|record| vec![record]).collect());
+        }
     }
 
     /// Runs the first handoffs on the cores of this thread's pool. `done` hears of them as in [`Comparison::run`], each
-    /// once it can be [looked at](Self::so_far).
-    pub fn run_first(&self, done: &(dyn Fn(u64) + Sync)) {
+    /// once it can be [looked at](Self::so_far). `wait` is called before each, so that
+    /// others can go first. It is also called before the network goes on beyond the one that is run elsewhere.
+    pub fn run_first(&self, done: &(dyn Fn(u64) + Sync), wait: &(dyn Fn() + Sync)) {
         let times = self.records.len();
         let first: Vec<usize> = spread(times, FIRST).collect();
         let ends = first.iter().copied().skip(1).chain([times]);
@@ -50,8 +70,16 @@ impl<'a> Gradual<'a> {
                 done(0);
                 let at = self.plan.request.at[index];
                 let forks = warm.iter_mut().map(|warm| warm.fork_unless(at, &|| done(0))).collect();
-                parts.push(Part { warm: warm.clone(), times: index + 1..end });
-                scope.spawn_fifo(move |_| self.run(index, forks, done));
+                let here = self.elsewhere != Some(index);
+                parts.push(Part { warm: warm.clone(), times: index + usize::from(here)..end });
+                if here {
+                    scope.spawn_fifo(move |_| {
+                        wait();
+                        self.run(index, forks, done);
+                    });
+                } else {
+                    wait();
+                }
             }
         });
         if let Ok(mut own) = self.parts.lock() {
@@ -70,6 +98,9 @@ impl<'a> Gradual<'a> {
             for (_, Part { mut warm, times }) in parts {
                 scope.spawn_fifo(move |_| {
                     for index in times {
+                        if self.records[index].get().is_some() {
+                            continue;
+                        }
                         done(0);
                         let at = self.plan.request.at[index];
                         let forks = warm.iter_mut().map(|warm| warm.fork_unless(at, &|| done(0))).collect();
@@ -112,9 +143,11 @@ impl<'a> Gradual<'a> {
 mod tests {
     use super::*;
     use crate::Request;
+    use crate::explain::{Moment, explain};
     use crate::times::Times;
     use segue_world::{AccessLink, Definition, Kind, NoticeMode};
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Schemes on two stacks, one of which acts before the handoff, and two handoffs in a run.
     fn plan(times: &str) -> Plan {
@@ -147,7 +180,7 @@ mod tests {
             let plan = plan(times);
             let gradual = Gradual::new(&plan).expect("one group");
             assert!(gradual.so_far().is_none(), "{times}");
-            gradual.run_first(&|_| {});
+            gradual.run_first(&|_| {}, &|| {});
             gradual.run_rest(&|_| {});
             let (of, whole) = gradual.so_far().expect("all");
             assert_eq!(of.request.at, plan.request.at, "{times}");
@@ -167,7 +200,7 @@ mod tests {
                 seen.lock().expect("no panic").push((of, shown(&part)));
             }
         };
-        gradual.run_first(&look);
+        gradual.run_first(&look, &|| {});
         let (first, _) = gradual.so_far().expect("the first");
         gradual.run_rest(&look);
         let seen = seen.into_inner().expect("no panic");
@@ -181,6 +214,38 @@ mod tests {
         let gaps = |at: &[u64]| at.windows(2).map(|pair| pair[1] - pair[0]).max();
         assert!(gaps(&first) <= Some(4 * (all[1] - all[0])), "a sixteenth of fifty times is three or four");
         assert!(first[0] <= all[3] && first[FIRST - 1] >= all[46], "{first:?}");
+    }
+
+    /// With one handoff from elsewhere, which comes or does not, among the first or not.
+    #[test]
+    fn a_handoff_from_elsewhere_is_the_same() {
+        let mut plan = plan("0.1s..5s/0.1s");
+        plan.series.handoffs = 1;
+        let whole = shown(&Comparison::run(&plan, true, &|_| {}));
+        let first: Vec<usize> = spread(50, FIRST).collect();
+        for index in [first[3], first[3] + 1] {
+            let at = plan.request.at[index];
+            let traces = explain(&plan, Moment { group: 0, seed: plan.request.seed, at });
+            for comes in [true, false] {
+                let ran = AtomicU64::new(0);
+                let gradual = Gradual::new(&plan).expect("one group").except(at);
+                let heard = |more| _ = ran.fetch_add(more, Ordering::Relaxed);
+                gradual.run_first(&heard, &|| {});
+                assert!(gradual.records[index].get().is_none());
+                if comes {
+                    gradual.put(traces.iter().map(|told| told.trace.record.clone()));
+                }
+                gradual.run_rest(&heard);
+                let (_, all) = gradual.so_far().expect("all");
+                assert_eq!(shown(&all), whole, "{index} {comes}");
+                assert_eq!(ran.into_inner(), 3 * (50 - u64::from(comes)), "no handoff is run twice");
+            }
+        }
+        // There is nothing to put where it is not the plan's, or one of several in a run.
+        plan.series.handoffs = 2;
+        assert_eq!(Gradual::new(&plan).expect("one group").except(plan.request.at[0]).elsewhere, None);
+        plan.series.handoffs = 1;
+        assert_eq!(Gradual::new(&plan).expect("one group").except(1).elsewhere, None);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! One handoff packet by packet: every event of hosts and access links. It lasts from the first SYN or from a later
 //! time on to the end of the slowest transfer.
 
+mod heard;
+
+use self::heard::Heard;
 use crate::bench::{AR, CN, Experiment, LinkIds, NEW, OLD};
 use crate::handoff_run::{Ended, Handoff, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
@@ -269,7 +272,7 @@ pub(crate) struct Tracer {
     early_states: Vec<Option<(Nanos, SenderState)>>,
     /// Packets that access links took in before `since` and had not sent by then.
     early_packets: Vec<Event>,
-    events: Vec<Event>,
+    events: Heard,
     /// If there are more than so many, none is kept.
     most: usize,
     whole: bool,
@@ -289,9 +292,9 @@ impl Tracer {
         if at < self.since {
             return;
         }
-        if self.events.len() == self.most {
+        if self.events.count() == self.most {
             // Nobody wants a part.
-            (self.events, self.most, self.whole) = (Vec::new(), 0, false);
+            (self.events, self.most, self.whole) = (Heard::default(), 0, false);
             return;
         }
         self.events.push(Event { at, what });
@@ -307,12 +310,9 @@ impl Tracer {
             let (at, state) = last?;
             Some(Event { at, what: What::State { flow, state } })
         });
-        // The events stay where they are: there may be millions.
-        let mut events = self.events;
-        events.splice(0..0, states.chain(self.early_packets).collect::<Vec<_>>());
-        // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its
-        // order.
-        events.sort_by_key(|event| event.at);
+        let mut earlier: Vec<Event> = states.chain(self.early_packets).collect();
+        earlier.sort_by_key(|event| event.at);
+        let events = self.events.behind(earlier);
         (events, self.resent_before)
     }
 
@@ -362,20 +362,21 @@ impl Observer<Packet> for Tracer {
     }
 
     /// It has not happened.
-    fn withdrawn(&mut self, _link: LinkId, taken_back: &Packet) {
+    fn withdrawn(&mut self, link: LinkId, taken_back: &Packet) {
+        let Some(its_side) = self.side(link, taken_back) else { return };
         let is_it = |event: &Event| match &event.what {
-            What::Queued { packet, .. } => {
-                packet.data == taken_back.data
+            What::Queued { side, packet, .. } => {
+                *side == its_side
+                    && packet.data == taken_back.data
                     && (packet.flow, packet.copy, packet.segment)
                         == (taken_back.flow, taken_back.copy, taken_back.segment)
             }
             _ => false,
         };
-        for events in [&mut self.events, &mut self.early_packets] {
-            if let Some(index) = events.iter().rposition(is_it) {
-                events.remove(index);
-                return;
-            }
+        if !self.events.remove(is_it)
+            && let Some(index) = self.early_packets.iter().rposition(is_it)
+        {
+            self.early_packets.remove(index);
         }
     }
 

@@ -198,6 +198,45 @@ fn a_growing_comparison_ends_with_the_whole() {
     assert!(refused.status == 400 && refused.json()["error"].to_string().contains("within `61s`"));
 }
 
+/// It comes in a line of its own, and is the one that can be asked for alone. The comparison is the same as without it.
+#[test]
+fn the_handoff_that_is_drawn_comes_with_the_comparison() {
+    let links = "old=20mbit/20ms&new=2mbit/50ms&flows=2&schemes=sack,freeze,etcp-v1&handoffs=";
+    for (handoffs, drawn, at) in [("1", "usual", "8.2s"), ("1", "4.56s", "4.56s"), ("2&every=5s", "3s", "3s")]
+    {
+        let question = format!("/view/compare?{links}{handoffs}");
+        let alone = ask(&format!("/view/handoff?{}&at={at}", links.trim_end_matches("&handoffs=")));
+        let whole = ask(&question);
+        assert_eq!((alone.status, whole.status), (200, 200), "{drawn}");
+        for within in ["0s", "60s"] {
+            let answer = ask(&format!("{question}&within={within}&drawn={drawn}"));
+            let (handoffs, views): (Vec<serde_json::Value>, Vec<_>) =
+                answer.lines().into_iter().partition(|line| line.get("handoff").is_some());
+            assert_eq!(handoffs, [serde_json::json!({ "handoff": alone.json() })], "{drawn} {within}");
+            assert_eq!(handoffs[0]["handoff"]["at"], at, "{drawn}");
+            assert_eq!(views.last(), Some(&whole.json()), "{drawn} {within}");
+        }
+    }
+}
+
+/// The comparison comes all the same.
+#[test]
+fn a_handoff_that_cannot_be_drawn_says_why() {
+    let question = "/view/compare?old=8mbit/20ms&new=4mbit/30ms&schemes=sack&points=2&drawn=usual";
+    for (more, part) in [("&traffic=upload", "download"), ("&old=", "given twice")] {
+        let answer = ask(&format!("{question}{more}"));
+        let said = String::from_utf8_lossy(&answer.body).to_string();
+        assert!(said.contains(part), "{more}: {said}");
+    }
+    let lines = ask(&format!("{question}&traffic=upload")).lines();
+    assert!(lines[0]["handoff"]["error"].is_string() && lines[1]["points"].is_u64(), "{lines:?}");
+    for refused in ["/view/compare?old=wlan&new=hsdpa&drawn=61s", "/api/compare?old=wlan&new=hsdpa&drawn=5s"]
+    {
+        let answer = ask(refused);
+        assert!(answer.status == 400 && answer.json()["error"].to_string().contains("drawn"), "{refused}");
+    }
+}
+
 /// There is neither a transfer time nor a bound.
 #[test]
 fn traffic_without_a_download_has_its_own_table() {

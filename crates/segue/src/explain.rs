@@ -194,9 +194,7 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
     text.push_str("  options and their words, such as notice or in-band\n");
     text.push_str("  commands, such as compare or lab run\n");
-    text.push_str(
-        "  keys of files, such as warm_up, lost-icmp or wan.rate, and their tables, such as chart\n",
-    );
+    text.push_str("  keys and tables of files, such as warm_up, lost-icmp, wan.rate or chart\n");
     text.push_str("  symbols of the specification, such as REST or new_rtt\n");
     text.push_str("  words of links, such as loss: segue links lists them\n");
     let words = glossary::words().collect::<Vec<_>>().join("; ");

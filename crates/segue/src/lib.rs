@@ -66,6 +66,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
 use segue_world::access::LinkNames;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 pub use segue_console::{Failure, print, printable};
@@ -85,10 +86,15 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&examples::program().try_get_matches_from(words)?)
 }
 
-/// Tells what stands beside results where no table tells it.
+/// Tells what stands beside results where no table tells it, each once.
 fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
+    let mut told = BTreeSet::new();
     for warning in warnings {
-        eprintln!("segue: warning: {warning}");
+        let line = warning.to_string();
+        if !told.contains(&line) {
+            eprintln!("segue: warning: {line}");
+            told.insert(line);
+        }
     }
 }
 

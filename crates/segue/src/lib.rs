@@ -66,7 +66,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
 use segue_world::access::LinkNames;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 pub use segue_console::{Failure, print, printable};
@@ -86,15 +85,10 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&examples::program().try_get_matches_from(words)?)
 }
 
-/// Tells what stands beside results where no table tells it, each once.
+/// Tells what stands beside results where no table tells it.
 fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
-    let mut told = BTreeSet::new();
     for warning in warnings {
-        let line = warning.to_string();
-        if !told.contains(&line) {
-            eprintln!("segue: warning: {line}");
-            told.insert(line);
-        }
+        eprintln!("segue: warning: {warning}");
     }
 }
 

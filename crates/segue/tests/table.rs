@@ -78,9 +78,6 @@ fn the_advice_of_a_warning_stands_once() {
         blocks[0].contains("; one seed, so that all handoffs meet the same losses and jitter: see --seeds")
     );
     assert!(blocks[1].contains("; one seed") && !blocks[1].contains("one seed,"), "{text}");
-    let output = segue(&[&["compare"], &links[..], &["--json", "-"]].concat());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(told.matches("warning: one seed, so that").count(), 1, "{told}");
 }
 
 /// Two tables that differ by a setting differ in their headings. Blanks between two words of a heading do not count.

@@ -15,7 +15,7 @@ use segue_study::measure::seconds;
 use segue_study::numbers::time;
 use segue_study::stop::{stop, stoppable};
 use segue_study::story::headline;
-use segue_study::warnings::{Warning, warnings};
+use segue_study::warnings::warnings;
 use segue_study::{Comparison, Plan, Presentation};
 use segue_world::access::PACKET_BYTES;
 use segue_world::{Kind, Nanos, RunRecord, SECOND};
@@ -92,9 +92,8 @@ pub fn comparison_view(
 }
 
 /// Words of warning name options that the page may not have.
-fn notes(warnings: Vec<Warning>) -> Vec<String> {
-    let note = |warning: Warning| warning.to_string().replace("see --", "see segue compare --");
-    warnings.into_iter().map(note).collect()
+fn notes(warnings: Vec<String>) -> Vec<String> {
+    warnings.into_iter().map(|warning| warning.replace("see --", "see segue compare --")).collect()
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.

@@ -147,8 +147,8 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
             (count(plan)) " a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
              (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
              percentile. Per handoff: RTO, timeouts; spur, spurious timeouts; FR, fast retransmits; drops in queues; \
-             rexmit, packets sent again; needless, those that brought nothing."
-            (against_first(plan))
+             rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
+            b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
             @if let Some(alone) = plan.alone() { " " (sentence_case(&alone)) "." }
         }
         // The bars of one block are few: a wide picture would be empty.
@@ -221,14 +221,11 @@ fn count(plan: &Plan) -> String {
 const TABLES: usize = 1_500_000;
 
 /// After the scheme's name; the bar of the new link has a chart of its own. The first have room on a telephone.
-fn columns(plan: &Plan) -> impl Iterator<Item = (&'static Measure, &'static measure::Shown)> + use<> {
+fn columns() -> impl Iterator<Item = (&'static Measure, &'static measure::Shown)> {
     const FIRST: [Column; 4] =
         [Column::Median, Column::RatioToFirst, Column::OverBound, Column::OverBoundP90];
-    let alone = plan.schemes.len() == 1;
     let rest = Column::WIDE.into_iter().filter(|column| !FIRST.contains(column));
-    let all = FIRST.into_iter().chain(rest);
-    // A scheme alone is compared with none.
-    all.filter(move |column| !alone || *column != Column::RatioToFirst).filter_map(Column::measure)
+    FIRST.into_iter().chain(rest).filter_map(Column::measure)
 }
 
 /// Sources of the words above the columns.
@@ -261,16 +258,16 @@ fn table(plan: &Plan, group: &GroupResult, place: Option<String>, words: Words) 
         (heading(group, place))
         div.table {
             table.same {
-                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in columns(plan) { col; } }
+                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in columns() { col; } }
                 thead { tr {
                     th title="" { "scheme" }
-                    @for (measure, shown) in columns(plan) {
+                    @for (measure, shown) in columns() {
                         th title=(measure.about(&plan.schemes[0].name)) {
                             @if words == Words::Page { (shown.title.unwrap_or(shown.heading)) } @else { (shown.heading) }
                         }
                     }
                 } }
-                tbody { @for row in &group.rows { (line(plan, row, first_stack == Some(&row.stack))) } }
+                tbody { @for row in &group.rows { (line(row, first_stack == Some(&row.stack))) } }
             }
         }
         (traffic::tables(group))
@@ -283,13 +280,13 @@ fn heading(group: &GroupResult, place: Option<String>) -> Markup {
     html! {
         h3 id=[place] { (headline_of(group)) }
         @if !warnings.is_empty() {
-            p.lead { @for warning in &warnings { (page::with_options(&sentence_case(&warning.to_string()))) ". " } }
+            p.lead { @for warning in &warnings { (page::with_options(&sentence_case(warning))) ". " } }
         }
     }
 }
 
 /// `comparable`: to the first row, on the same stack.
-fn line(plan: &Plan, row: &Row, comparable: bool) -> Markup {
+fn line(row: &Row, comparable: bool) -> Markup {
     let judged = match row.against_first.ratio_median {
         _ if !comparable => "",
         Some(ratio) if ratio < 0.95 => "better",
@@ -299,7 +296,7 @@ fn line(plan: &Plan, row: &Row, comparable: bool) -> Markup {
     html! {
         tr {
             td { (looks::named(&row.scheme)) }
-            @for (measure, shown) in columns(plan) {
+            @for (measure, shown) in columns() {
                 @let class = if shown.column == Column::RatioToFirst { judged } else { "" };
                 td class=[Some(class).filter(|class| !class.is_empty())] { (measure.text(row)) }
             }
@@ -314,18 +311,8 @@ fn legend(plan: &Plan) -> Markup {
     html! {
         p.lead {
             "Transfer time: from the completion of the handoff until the slowest flow is done (inf: not within 400 s). \
-             \u{d7} bound: its ratio to what no sender can beat with these links. Counts are means per handoff."
-            (against_first(plan))
-        }
-    }
-}
-
-/// The meaning of the ratio to the first scheme, where there is another.
-fn against_first(plan: &Plan) -> Markup {
-    html! {
-        @if plan.schemes.len() > 1 {
-            " vs first: median ratio to " b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. "
-            (COLOURED)
+             \u{d7} bound: its ratio to what no sender can beat with these links. Counts are means per handoff. vs first: \
+             median ratio to " b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
         }
     }
 }

@@ -492,7 +492,7 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
         h1 { (headline) }
         p.lead {
             "One handoff at " (seconds(first.trace.record.at)) " s, packet by packet."
-            @for warning in warnings(&first.trace.experiment, traces.iter().map(|trace| trace.stack), several_stacks(traces)) { " " (page::with_options(&sentence_case(&warning.to_string()))) "." }
+            @for warning in warnings(&first.trace.experiment, traces.iter().map(|trace| trace.stack), several_stacks(traces)) { " " (page::with_options(&sentence_case(&warning))) "." }
         }
         (asked::asked(plan, origin))
     }

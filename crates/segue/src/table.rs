@@ -9,11 +9,9 @@ use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
 use segue_study::story::headline_of;
-use segue_study::warnings::Warning;
 use segue_study::{Comparison, GroupResult, Plan, Row};
 use segue_world::traffic::COUNTED;
 use segue_world::{Address, NoticeMode};
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
@@ -65,13 +63,8 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     let rows = || comparison.groups.iter().flat_map(|group| &group.rows);
     let name_width = rows().map(|row| row.scheme.chars().count()).max().unwrap_or(0).max(NAMES.len());
     let mut columns = shown.columns.clone();
-    let usual = columns == Column::USUAL;
-    // A scheme alone is compared with none, unless that was asked for.
-    if plan.schemes.len() == 1 && (usual || columns == Column::WIDE) {
-        columns.retain(|column| *column != Column::RatioToFirst);
-    }
     let mut widths = widths(&columns, name_width, rows());
-    if usual {
+    if columns == Column::USUAL {
         let giving_way = &mut GIVING_WAY.iter();
         while spare(&columns, &widths, screen.width) < NARROWEST_BAR
             && let Some(column) = giving_way.next()
@@ -95,9 +88,8 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     if let Some(index) = columns.iter().position(|column| *column == Column::NewLink) {
         widths[index + 1] = bar;
     }
-    let mut said = BTreeSet::new();
     for group in &comparison.groups {
-        text.push_str(&wrapped_links(&heading(plan, group, &mut said), screen.width));
+        text.push_str(&wrapped_links(&heading(plan, group), screen.width));
         // Where no flow makes transfers, all that there is stands in the table of the traffic.
         if group.experiment.flows > 0 {
             for block in blocks(&widths, screen.terminal) {
@@ -121,11 +113,10 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     text
 }
 
-/// A block's heading. `said`: what the blocks before have said to follow from their warnings.
-fn heading(plan: &Plan, group: &GroupResult, said: &mut BTreeSet<&'static str>) -> String {
+fn heading(plan: &Plan, group: &GroupResult) -> String {
     let bound = bound(group).map(|bound| format!("; bound {bound} s"));
-    let warning = |Warning { fact, so }| format!("; {fact}{}", if said.insert(so) { so } else { "" });
-    let warnings: String = group.warnings().into_iter().map(warning).collect();
+    let warnings = group.warnings();
+    let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     format!("{}{}{}{warnings}", headline_of(group), conditions(plan, group), bound.unwrap_or_default())
 }
 
@@ -293,8 +284,8 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         && plan.notice_error.is_none()
         && plan.address == Address::Keep
         && plan.schemes.iter().any(|scheme| announces(&scheme.name));
-    let wide = Column::WIDE.len() - usize::from(plan.schemes.len() == 1);
-    let more = columns.len() < wide && columns.iter().all(|column| Column::WIDE.contains(column));
+    let more =
+        columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets {} are acknowledged \
          (inf: not complete).{}{} `segue measures` defines the columns{}.",

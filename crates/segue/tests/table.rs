@@ -52,34 +52,6 @@ fn wide_shows_the_other_columns() {
     assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
 }
 
-/// A scheme alone is compared with none, unless the ratio is asked for.
-#[test]
-fn a_single_scheme_has_no_ratio_to_the_first() {
-    let alone = |more: &[&str]| stdout(&compare(&[&["--schemes", "sack"], more].concat()));
-    for more in [&[][..], &["--wide"]] {
-        let text = alone(more);
-        assert!(text.contains("x bound") && !text.contains("vs first"), "{text}");
-    }
-    assert!(alone(&[]).contains("--wide shows more") && !alone(&["--wide"]).contains("--wide shows"));
-    assert!(alone(&["--columns", "median,vs first"]).contains("median  vs first\n"));
-}
-
-/// Each block has the facts, and the first one what follows from them.
-#[test]
-fn the_advice_of_a_warning_stands_once() {
-    let links = ["6400kbit/9ms,loss=1%", "200kbit/300ms", "--kind", "mbb,bbm", "--at", "1s..3s/1s"];
-    let text = stdout(&segue(&[&["compare"], &links[..]].concat()));
-    let blocks: Vec<String> = text
-        .split("\n\n")
-        .take(2)
-        .map(|block| block.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect();
-    assert!(
-        blocks[0].contains("; one seed, so that all handoffs meet the same losses and jitter: see --seeds")
-    );
-    assert!(blocks[1].contains("; one seed") && !blocks[1].contains("one seed,"), "{text}");
-}
-
 /// Two tables that differ by a setting differ in their headings. Blanks between two words of a heading do not count.
 #[test]
 fn headings_name_settings() {

@@ -2,7 +2,7 @@
 
 use crate::measure::{HandoffRow, Row, Sample};
 use crate::request::{Group, Plan};
-use crate::warnings::{Warning, distinct, warnings};
+use crate::warnings::{distinct, warnings};
 use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_world::{Experiment, Fork, RunRecord, WarmRun};
@@ -51,21 +51,22 @@ impl GroupResult {
     }
 
     /// Facts that a reader must know before comparing numbers.
-    pub fn warnings(&self) -> Vec<Warning> {
+    pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.experiment, self.stacks(), self.several_stacks());
         let one_seed = self.rows.first().is_some_and(|row| row.seeds == 1 && row.points > 1);
         if one_seed && (self.experiment.old.has_chance() || self.experiment.new.has_chance()) {
-            let so = ", so that all handoffs meet the same losses and jitter: see --seeds";
-            warnings.push(Warning::new("one seed", so));
+            warnings.push(
+                "one seed, so that all handoffs meet the same losses and jitter: see --seeds".to_string(),
+            );
         }
         let incomplete =
             self.rows.iter().map(|row| row.incomplete as f64 / row.points.max(1) as f64).fold(0.0, f64::max);
         let [old, new] = [&self.experiment.old, &self.experiment.new];
         if incomplete > MOST_INCOMPLETE && (old.has_lasting_bursts() || new.has_lasting_bursts()) {
-            warnings.push(Warning::new(
-                format!("up to {:.0} % of a scheme's transfers are not complete", 100.0 * incomplete),
-                ", and bursts of losses here last while nobody sends: see --seeds, and loss=ge(p,r)/1ms for bursts that \
-                 end with time",
+            warnings.push(format!(
+                "up to {:.0} % of a scheme's transfers are not complete, and bursts of losses here last while nobody \
+                 sends: see --seeds, and loss=ge(p,r)/1ms for bursts that end with time",
+                100.0 * incomplete
             ));
         }
         let tells = |name: &str| {
@@ -73,14 +74,14 @@ impl GroupResult {
             mobile.is_ok_and(|rule| rule.announces || rule.alone.is_some() || rule.foretells.is_some())
         };
         if !self.experiment.notice_error.is_none() && !self.rows.iter().any(|row| tells(&row.scheme)) {
-            let so = ", so that --notice-error changes none";
-            warnings.push(Warning::new("no scheme here is told of the new link", so));
+            warnings.push(
+                "no scheme here is told of the new link, so that --notice-error changes none".to_string(),
+            );
         }
         if self.first_recovery > MOST_IN_FIRST_RECOVERY {
-            let share = 100.0 * self.first_recovery;
-            warnings.push(Warning::new(
-                format!("{share:.0} % of the handoffs fall into the connection's first recovery"),
-                ": see --warm-up",
+            warnings.push(format!(
+                "{:.0} % of the handoffs fall into the connection's first recovery: see --warm-up",
+                100.0 * self.first_recovery
             ));
         }
         warnings

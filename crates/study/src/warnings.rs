@@ -3,35 +3,6 @@
 use segue_tcp::profile::{self, LINUX};
 use segue_world::Experiment;
 use std::collections::BTreeSet;
-use std::fmt;
-
-/// A fact that a reader must know, and what follows from it. A list of results may leave out the second once it has
-/// said it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// The fact.
-    pub fact: String,
-    /// Its consequence, from the comma or colon on; empty if it has none.
-    pub so: &'static str,
-}
-
-impl Warning {
-    pub(crate) fn new(fact: impl Into<String>, so: &'static str) -> Self {
-        Self { fact: fact.into(), so }
-    }
-}
-
-impl From<String> for Warning {
-    fn from(fact: String) -> Self {
-        Self::new(fact, "")
-    }
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.fact, self.so)
-    }
-}
 
 /// Facts that a reader must know before comparing numbers. `stacks`: those of the results. `several_stacks`: schemes
 /// stand on stacks that meet the handoff in different states.
@@ -39,7 +10,7 @@ pub fn warnings<'a>(
     experiment: &Experiment,
     stacks: impl IntoIterator<Item = &'a str>,
     several_stacks: bool,
-) -> Vec<Warning> {
+) -> Vec<String> {
     let mut warnings = Vec::new();
     let stacks: Vec<&str> = stacks.into_iter().collect();
     if several_stacks {
@@ -47,20 +18,20 @@ pub fn warnings<'a>(
         // The target of a transfer is above what regular TCP of the same stack had sent.
         // A story has one of them alone.
         let which = if each.len() > 1 { format!(" ({})", each.join(", ")) } else { String::new() };
-        warnings.push(Warning::new(
-            format!("schemes on different TCPs{which}"),
-            ", each with its own target and bound: --stack puts all on one",
+        warnings.push(format!(
+            "schemes on different TCPs{which}, each with its own target and bound: --stack puts all on one"
         ));
     }
     let hops = experiment.fixed_hops();
     if hops.wired != WIRED_RATE {
-        warnings.push(Warning::new(
-            format!("wired hops of {} Mbit/s instead of {}", hops.wired / 1_000_000, WIRED_RATE / 1_000_000),
-            ", for the fast access link",
+        warnings.push(format!(
+            "wired hops of {} Mbit/s instead of {}, for the fast access link",
+            hops.wired / 1_000_000,
+            WIRED_RATE / 1_000_000
         ));
     }
     let neighbours = experiment.neighbours.iter().map(|neighbours| -> &'a str { neighbours.stack.name });
-    warnings.extend(stack_warnings(stacks.into_iter().chain(neighbours)).into_iter().map(Warning::from));
+    warnings.extend(stack_warnings(stacks.into_iter().chain(neighbours)));
     warnings
 }
 

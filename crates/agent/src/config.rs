@@ -155,7 +155,14 @@ impl Config {
         let source = Source { text, name };
         let written: Written = toml::from_str(text).map_err(|error| {
             let end = text.len();
-            source.at(error.span().unwrap_or(end..end), &text::plain(error.message(), EXPECTED))
+            let span = error.span().unwrap_or(end..end);
+            let problem = match text.get(span.clone()) {
+                Some(key) if error.message() == "duplicate key" => {
+                    format!("duplicate key `{key}`; expected it once")
+                }
+                _ => text::plain(error.message(), EXPECTED),
+            };
+            source.at(span, &problem)
         })?;
         source.config(written)
     }

@@ -160,6 +160,9 @@ fn mistakes_are_told_with_their_place() {
         ),
         ("rate = 1".into(), "line 1, column 1: unknown key `rate`, expected one of `watch`"),
         ("intervall = \"1s\"".into(), "; did you mean `interval`?"),
+        ("way = \"auto\"\nway = \"auto\"".into(), "line 2, column 1: duplicate key `way`; expected it once"),
+        (link("[others]\nmtu = true\nmtu = true"), "line 6, column 1: duplicate key `mtu`; expected it once"),
+        (link("delay = \"2ms\""), "line 4, column 1: duplicate key `delay`; expected it once"),
         (
             "[[link]]\nrate = \"0mbit\"\ndelay = \"1ms\"".into(),
             "line 2, column 8: `0mbit` is not a rate; expected",

@@ -228,7 +228,8 @@ impl Words {
     /// As many neighbours as an answer in time has room for; all else about them is for the bench to say.
     fn neighbours(&self) -> Result<(), Refusal> {
         let count = self.get("neighbours").and_then(|word| word.split_whitespace().next());
-        let count = count.filter(|word| word.bytes().all(|b| b.is_ascii_digit()));
+        let digits = |word: &&str| word.trim_start_matches(['-', '+']).bytes().all(|b| b.is_ascii_digit());
+        let count = count.filter(digits);
         count.map_or(Ok(()), |word| Self::within("neighbours", word, [1, MOST_NEIGHBOURS]).map(drop))
     }
 

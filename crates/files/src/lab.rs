@@ -196,6 +196,18 @@ impl LabFile {
         Ok(LabDrive { plan, stays, load })
     }
 
+    /// The factor of the rate that notices and agents report: some sender must have one.
+    fn told_rate(&self, senders: &[LabSender]) -> Result<f64, FileError> {
+        match &self.words.told_rate {
+            Some(word) if !senders.iter().any(|sender| sender.hears() || sender.has_agent()) => {
+                let problem = "`told-rate` is of senders with notices or an agent, such as etcp-v1 or cubic+agent; \
+                               expected one of them";
+                Err(self.at(word, problem.into()))
+            }
+            word => self.number("told-rate", word, 1.0, lab::TOLD_RATE),
+        }
+    }
+
     /// How long before a handoff the windows of senders that freeze close: at most so long.
     fn freeze_before(&self, plan: &LabPlan, most: Nanos) -> Result<Nanos, FileError> {
         let freezes = plan.senders.iter().any(LabSender::freezes);
@@ -241,13 +253,15 @@ impl LabFile {
         let wired = self.time("wired", &words.wired, WIRED, lab::WIRED)?;
         let (old, new) = (self.link(&words.old)?, self.link(&words.new)?);
         let warm_up = self.time("warm-up", &words.warm_up, filling(&old, wired), lab::WARM_UP)?;
+        let senders = self.senders()?;
         Ok(LabPlan {
             title: words.title.clone(),
             old,
             new,
             kinds: self.kinds()?,
             flows: self.number("flows", &words.flows, 1, lab::FLOWS)? as usize,
-            senders: self.senders()?,
+            told_rate: self.told_rate(&senders)?,
+            senders,
             runs: match runs {
                 Some(runs) => runs,
                 None => self.number("runs", &words.runs, 5, lab::RUNS)?,
@@ -271,7 +285,6 @@ impl LabFile {
                 },
             },
             seed: self.number("seed", &words.seed, 1, 0..=u64::MAX >> 1)?,
-            told_rate: self.number("told-rate", &words.told_rate, 1.0, lab::TOLD_RATE)?,
             freeze_before: FREEZE_BEFORE,
             conditions: self.conditions()?,
         })

@@ -255,11 +255,38 @@ pub(crate) fn without_null(schema: &mut Schema) {
     transform_subschemas(&mut without_null, schema);
 }
 
-/// Whether a text has a table or key that only the agent's configuration has (docs/guide/agent.md).
+/// Tables and keys that only the agent's configuration has (docs/guide/agent.md).
+pub(crate) const OF_AGENT: [&str; 17] = [
+    "cgroup",
+    "control",
+    "copies",
+    "gaps",
+    "group",
+    "interval",
+    "limit",
+    "link",
+    "others",
+    "phas",
+    "phas-for",
+    "pin",
+    "station-share",
+    "table",
+    "uploads",
+    "watch",
+    "way",
+];
+
+/// Whether a text has one of these, and no links and no drive.
 pub(crate) fn is_of_agent(text: &str) -> bool {
-    let known = ["watch", "control", "others", "uploads", "link"];
-    toml::from_str::<toml::Table>(text)
-        .is_ok_and(|table| !table.contains_key("old") && known.iter().any(|key| table.contains_key(*key)))
+    toml::from_str::<toml::Table>(text).is_ok_and(|table| {
+        let has = |key: &&str| table.contains_key(*key);
+        OF_AGENT.iter().any(has) && !["old", "pairs", "drive"].iter().any(has)
+    })
+}
+
+/// The problem of such a file where this was expected.
+pub(crate) fn of_agent(expected: &str) -> String {
+    format!("this is a configuration of the agent; expected {expected}, or segue agent run --config FILE")
 }
 
 /// A scenario, and the text that it was read from.
@@ -289,10 +316,7 @@ impl ScenarioFile {
                     "this is a laboratory's plan; expected a scenario, or segue lab run".to_string();
                 Err(source.at(0..0, problem))
             }
-            Err(_) if is_of_agent(&source.text) => {
-                let problem = "this is a configuration of the agent; expected a scenario, or segue agent run";
-                Err(source.at(0..0, problem.into()))
-            }
+            Err(_) if is_of_agent(&source.text) => Err(source.at(0..0, of_agent("a scenario"))),
             Err(error) if toml::from_str::<Sweep>(&source.text).is_ok() => {
                 let problem =
                     "this is a sweep: a scenario takes one value here; expected one, or segue sweep";

@@ -4,7 +4,8 @@
 
 use crate::place::{FileError, Source};
 use crate::scenario::{
-    CountWord, LinkWords, OneOf, Scenario, ScenarioFile, SettingWord, Several, without_null,
+    CountWord, LinkWords, OneOf, Scenario, ScenarioFile, SettingWord, Several, is_of_agent, of_agent,
+    without_null,
 };
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
@@ -150,6 +151,7 @@ impl SweepFile {
                 let problem = "this is a scenario: a sweep has no such key; expected none, or segue run";
                 Err(source.at(error.span().unwrap_or(0..0), problem.into()))
             }
+            Err(_) if is_of_agent(&source.text) => Err(source.at(0..0, of_agent("a sweep"))),
             Err(error) => Err(source.of_toml(&error)),
         }
     }

@@ -263,7 +263,7 @@ fn table(plan: &Plan, group: &GroupResult, place: Option<String>, words: Words) 
                     th title="" { "scheme" }
                     @for (measure, shown) in columns() {
                         th title=(measure.about(&plan.schemes[0].name)) {
-                            @if words == Words::Page { (shown.title) } @else { (shown.heading) }
+                            @if words == Words::Page { (shown.title.unwrap_or(shown.heading)) } @else { (shown.heading) }
                         }
                     }
                 } }

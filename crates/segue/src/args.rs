@@ -8,11 +8,13 @@ use segue_study::request::{MOST_PACKETS, PACKETS};
 use segue_study::times::time;
 use segue_tcp::linux::cc::CcName;
 use segue_words::quantity;
-use segue_words::{Choice, did_you_mean, forgiven};
+use segue_words::{Choice, did_you_mean, forgiven, nearest};
+use segue_world::AccessLink;
 use segue_world::access::LinkNames;
 use segue_world::{Address, Definition, Nanos, NoticeWord, SoftWord};
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// The program's version and the commit that it was built from, where that is known.
 pub const VERSION: &str = env!("SEGUE_VERSION");
@@ -239,6 +241,13 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Whether a word is a congestion control, or a misspelt one and no link: its message then names the nearest.
+fn is_control(word: &str) -> bool {
+    let is_link = || AccessLink::parse_forgiving(word, Path::new(""), &LinkNames::default()).is_ok();
+    let controls = || CcName::ALL.iter().map(|control| control.name());
+    CcName::named(&word.to_lowercase()).is_some() || nearest(word, controls()).is_some() && !is_link()
+}
+
 /// `--neighbours 3 cubic 30s` as one value, as if it had stood in quotes, unless a link of the user's `is_named` so.
 pub fn with_neighbours_joined(words: Vec<OsString>, is_named: impl Fn(&str) -> bool) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
@@ -248,7 +257,7 @@ pub fn with_neighbours_joined(words: Vec<OsString>, is_named: impl Fn(&str) -> b
     for word in words {
         let text = word.to_str().unwrap_or_default();
         let belongs = match have {
-            2 => CcName::named(&text.to_lowercase()).is_some() && !is_named(text),
+            2 => is_control(text) && !is_named(text),
             3 => !text.starts_with('-') && quantity::time(text).is_some(),
             _ => false,
         };
@@ -285,6 +294,10 @@ mod tests {
             ("--neighbours 3 cubic --at 30s", "--neighbours|3 cubic|--at|30s"),
             ("--flows 3 cubic", "--flows|3|cubic"),
             ("--neighbours 3 CUBIC wlan", "--neighbours|3 CUBIC|wlan"),
+            ("--neighbours 3 cubci wlan", "--neighbours|3 cubci|wlan"),
+            // The beginning of leocc, and a link.
+            ("--neighbours 3 leo wlan", "--neighbours|3|leo|wlan"),
+            ("--neighbours 3 --cc wlan", "--neighbours|3|--cc|wlan"),
             ("--neighbours=3 bbr wlan", "--neighbours=3 bbr|wlan"),
             ("--neighbours 3 reno wlan", "--neighbours|3|reno|wlan"),
             ("--neighbours", "--neighbours"),

@@ -103,6 +103,9 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
     explained
         .extend(own.map(|(name, link)| hanging(&format!("Link {name}, your own: "), link, 2, screen.width)));
     if explained.is_empty() {
+        explained = numbered_pages::everywhere(name.trim(), screen.width);
+    }
+    if explained.is_empty() {
         let mut names = names();
         names.extend(args.names.own().iter().map(|(name, _)| name.clone()));
         let hint = did_you_mean(&name, names.iter().map(String::as_str));
@@ -184,13 +187,14 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  sections of the specification: 0 to 11.6, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
     text.push_str("  rules of the mobile alone: mobile 1.1 to mobile 2.8\n");
+    text.push_str("  rules of near: near 1.1 to near 8.10\n");
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  marks of statements: [T] of a paper's text, [R] reconstructed, [C] our choice\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
     text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
     text.push_str("  options and their words, such as notice or in-band\n");
     text.push_str("  commands, such as compare or lab run\n");
-    text.push_str("  keys of files, such as warm_up or lost-icmp\n");
+    text.push_str("  keys and tables of files, such as warm_up, lost-icmp, wan.rate or chart\n");
     text.push_str("  symbols of the specification, such as REST or new_rtt\n");
     text.push_str("  words of links, such as loss: segue links lists them\n");
     let words = glossary::words().collect::<Vec<_>>().join("; ");

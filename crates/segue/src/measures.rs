@@ -71,14 +71,14 @@ fn page() -> String {
         "\n## Numbers\n\n\
          An infinite number is `null` in JSON and empty in CSV. So is the wait at a queue where no packet was.\n\
          `columns` of a scenario file chooses what the table shows.\n\n\
-         Each measure has one row here, with all its names. Pages are those of `--report`. Tables of drives and of the\n\
-         laboratory have the same headings, such as RTO and rexmit. There they count over a drive or a run.\n\n\
+         Each measure has one row here, with all its names. Pages are those of `--report`; they lack some. Tables of drives\n\
+         and of the laboratory have the same headings, such as RTO and rexmit. There they count over a drive or a run.\n\n\
          | JSON | CSV, Arrow | in | word of `columns` | heading | in pages | |\n|---|---|---|---|---|---|---|\n",
     );
     for measure in MEASURES {
-        let (word, heading, title) = measure
-            .shown
-            .map_or_else(Default::default, |shown| (format!("`{}`", shown.word), shown.heading, shown.title));
+        let (word, heading, title) = measure.shown.map_or_else(Default::default, |shown| {
+            (format!("`{}`", shown.word), shown.heading, shown.title.unwrap_or_default())
+        });
         text.push_str(&format!(
             "| `{}` | `{}` | {} | {word} | {heading} | {title} | {} |\n",
             measure.name,

@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 
 /// A run that takes longer is announced.
 const LONG: Duration = Duration::from_secs(10);
-/// The work done by then tells how long all of it takes.
+/// From one look to the next, until it is announced.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
+/// One part in so many has to be done for an estimate before [`LONG`]: the first handoffs also wait for their warm-up.
+const ENOUGH: u64 = 20;
 /// From one line to the next.
 const EACH: Duration = Duration::from_secs(30);
 
@@ -149,6 +151,12 @@ impl Account {
         format!("{number} {of}")
     }
 
+    /// Whether so much is done that its pace is that of the whole.
+    fn is_enough(&self, done: u64) -> bool {
+        let [fresh, all] = [done, self.count].map(|number| number.saturating_sub(self.before));
+        self.known.is_some() || fresh.saturating_mul(ENOUGH) >= all
+    }
+
     /// The time that remains, at the pace so far.
     fn left(&self, elapsed: Duration, done: u64) -> Option<Duration> {
         let (fresh, left) = (done.saturating_sub(self.before), self.count.saturating_sub(done));
@@ -164,7 +172,7 @@ impl Account {
         let left = self.left(elapsed, done);
         if !self.announced {
             self.next = elapsed + FIRST_LOOK;
-            let whole = left.map(|left| elapsed + left);
+            let whole = left.filter(|_| self.is_enough(done)).map(|left| elapsed + left);
             if whole.is_none_or(|whole| whole < LONG) && elapsed < LONG {
                 return None;
             }
@@ -211,13 +219,24 @@ mod tests {
     fn a_long_run_is_announced_and_told_of_each_half_minute() {
         let mut account = Account::new(240, "drives");
         assert_eq!(account.wait(s(0)), s(1));
-        assert_eq!(account.line(s(1), 2).as_deref(), Some("240 drives take about 2 min 0 s"));
-        assert_eq!(account.wait(s(1)), s(30));
-        let told = account.line(s(31), 62);
-        assert_eq!(told.as_deref(), Some("62 of 240 drives after 31 s, about 89 s left"));
-        assert_eq!(account.wait(s(31)), s(30));
+        assert_eq!(account.line(s(6), 12).as_deref(), Some("240 drives take about 2 min 0 s"));
+        assert_eq!(account.wait(s(6)), s(30));
+        let told = account.line(s(36), 72);
+        assert_eq!(told.as_deref(), Some("72 of 240 drives after 36 s, about 84 s left"));
+        assert_eq!(account.wait(s(36)), s(30));
         assert_eq!(account.last(s(120), 240).as_deref(), Some("240 drives took 2 min 0 s"));
         assert_eq!(account.last(s(120), 239), None, "it failed");
+    }
+
+    /// The first handoffs wait for a warm-up that the others share.
+    #[test]
+    fn a_slow_beginning_is_no_estimate() {
+        let mut account = Account::new(400, "handoffs");
+        assert_eq!(account.line(s(4), 8), None, "it would be 200 s");
+        assert_eq!(account.line(s(5), 50).as_deref(), Some("400 handoffs take about 40 s"));
+        let mut slow = Account::new(4000, "handoffs");
+        assert_eq!(slow.line(s(9), 8), None);
+        assert_eq!(slow.line(s(10), 40).as_deref(), Some("4000 handoffs take about 16 min 40 s"));
     }
 
     #[test]

@@ -97,19 +97,31 @@ fn unknown_paper(word: &str, papers: &[Paper]) -> Failure {
     Failure::User(format!("unknown paper `{word}`; expected one of {}{hint}", known.join(", ")))
 }
 
-/// The hint for a word that names a figure where a paper was expected: every paper that has one of this name.
+/// The hint for a word that names a figure, or a panel of one, where a paper was expected: every paper that has it.
 fn figure_of(word: &str, papers: &[Paper]) -> Option<String> {
-    let found = papers.iter().filter_map(|paper| Some((paper, figure_named(paper, word)?)));
-    let meant: Vec<String> =
-        found.map(|(paper, figure)| format!("`{} {}`", paper.number, figure.id)).collect();
-    (!meant.is_empty())
-        .then(|| format!("; a figure stands behind its paper; did you mean {}?", meant.join(" or ")))
+    let named = |word: &str| -> Vec<String> {
+        let found = papers.iter().filter_map(|paper| Some((paper, figure_named(paper, word)?)));
+        found.map(|(paper, figure)| format!("`{} {}`", paper.number, figure.id)).collect()
+    };
+    let meant = forgiven(word);
+    let panels = |whole: Vec<String>| (whole, ", with all its panels");
+    let (meant, panels) = match named(&meant) {
+        figures if figures.is_empty() => panels(named(without_panel(&meant))),
+        figures => (figures, ""),
+    };
+    let hint = || format!("; a figure stands behind its paper{panels}; did you mean {}?", meant.join(" or "));
+    (!meant.is_empty()).then(hint)
+}
+
+/// The figure of a panel such as `17a`.
+fn without_panel(word: &str) -> &str {
+    word.trim_end_matches(|c: char| c.is_ascii_lowercase())
 }
 
 /// The failure for a word that names no figure of the paper. A panel, such as `17a`, is drawn with its figure.
 fn unknown_figure(word: &str, paper: &Paper) -> Failure {
     let meant = forgiven(word);
-    let whole = meant.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let whole = without_panel(&meant);
     match figure_named(paper, whole) {
         Some(figure) if whole != meant => Failure::User(format!(
             "unknown figure `{word}`; expected a whole figure, which has all its panels: `{}`",

@@ -92,7 +92,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ),
         (
             "compare wlan hsdpa --neighbours 3 cubik",
-            "unexpected argument 'cubik' found; expected no further word (a value with blanks needs quotes)",
+            "--neighbours: unknown congestion control `cubik`; expected one of bbr, bbr3, cubic, leocc, reno; did you mean `cubic`?",
         ),
         ("trace --ta 5s wlan hsdpa", "unexpected argument '--ta' found"),
         ("compare --verbose wlan hsdpa", "unexpected argument '--verbose' found"),
@@ -158,6 +158,14 @@ fn mistakes_end_with_status_2_and_one_line() {
         ),
         ("schemes sak", "did you mean `sack`"),
         ("reproduce 001 --check --out x", "--out: --check draws nothing"),
+        (
+            "reproduce 17a",
+            "; a figure stands behind its paper, with all its panels; did you mean `001 fig17` or `000 fig17`",
+        ),
+        (
+            "compare wlan hsdpa --set told-rate=0.5",
+            "unknown setting `told-rate`; none of the chosen schemes nor their stacks has it; expected one that segue schemes NAME lists; `near` has it",
+        ),
         ("reproduce Daniel-Kojo-2009-Multiflow fig99", "unknown figure `fig99`"),
         ("completions basch", "did you mean `bash`"),
         ("compare wlan hsdpa --columns mediam", "did you mean `median`"),

@@ -47,7 +47,7 @@ impl LabSender {
     }
 
     /// Whether the mobile's agent alone helps it.
-    fn has_agent(&self) -> bool {
+    pub fn has_agent(&self) -> bool {
         matches!(self.kind, LabSenderKind::BuiltIn { agent: true, .. })
     }
 

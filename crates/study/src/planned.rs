@@ -134,7 +134,10 @@ pub fn check_key(key: &str, schemes: &[String], bench: &[BenchWord]) -> Result<(
     if known.contains(&key) {
         return Ok(());
     }
-    Err(RequestError::Setting { key: key.to_string(), hint: did_you_mean(key, known) })
+    let has_it = |name: &&str| Scheme::settings_of(name).iter().any(|setting| setting.name == key);
+    let other = Scheme::entries().into_iter().map(|entry| entry.name).find(has_it);
+    let hint = other.map_or_else(|| did_you_mean(key, known), |name| format!("; `{name}` has it"));
+    Err(RequestError::Setting { key: key.to_string(), hint })
 }
 
 /// Whether a scheme can send in place of a stack: it is told by SACK what has arrived, and can silence the stack.

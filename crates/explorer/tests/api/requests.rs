@@ -316,6 +316,8 @@ fn words_of_links_and_users_are_taken() {
         ("&neighbours=many", "neighbours"),
         ("&neighbours=100", limit),
         ("&neighbours=100+cubic", limit),
+        ("&neighbours=-1", "bad neighbours `-1`; expected a whole number from 1 to 20; the nearest is 1"),
+        ("&neighbours=2+cubci", "did you mean `cubic`?"),
         ("&traffic=gopher", "gopher"),
     ] {
         let answer = ask(&format!("/api/compare?{}", query(bad)));

@@ -131,6 +131,10 @@ fn mistakes_are_told_with_their_place() {
             "unknown word `wget`, expected one of `iperf3`, `nginx`, `thin`, `page`, `ssh`, `ssh-idle`",
         ),
         ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
+        (
+            "senders = [\"cubic\", \"cubic+freeze\"]\ntold-rate = 2",
+            "line 4, column 13: `told-rate` is of senders with notices or an agent, such as etcp-v1 or cubic+agent; expected",
+        ),
         ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
         ("[settings]\nguard = true", "unknown setting `guard`"),
         (

@@ -184,7 +184,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "watch = ['default']",
         "1, column 1",
-        "a configuration of the agent; expected a scenario, or segue agent run",
+        "a configuration of the agent; expected a scenario, or segue agent run --config FILE",
     ),
     ("old = 'wlan'\nnew = 'egprs'\n[chart]\nacross = 'flow'", "4, column 10", "did you mean `flows`?"),
     (

@@ -72,29 +72,60 @@ impl Page {
     }
 }
 
+impl Row {
+    /// Its table without brackets; empty at the head of a file.
+    fn table(&self) -> &str {
+        self.section.trim_end_matches(" of ").trim_matches(['[', ']'])
+    }
+}
+
+impl Page {
+    /// The keys of the table of that name.
+    fn table(&self, name: &str, width: usize) -> Option<String> {
+        let rows: Vec<Row> = self.rows().filter(|row| !name.is_empty() && row.table() == name).collect();
+        let section = &rows.first()?.section;
+        let keys: Vec<&str> = rows.iter().flat_map(|row| names_of(row.keys)).collect();
+        let head = format!("Keys of {section}{}: ", self.files);
+        Some(hanging(&head, &keys.join(", "), 2, width) + &format!("  {}\n", self.place))
+    }
+}
+
 /// The keys of a row: `seed` and `seeds`, and `settings` of `[settings]`.
 fn names_of(keys: &str) -> impl Iterator<Item = &str> {
     keys.split(", ").map(|key| key.trim_matches(|c| "`[]".contains(c)))
 }
 
-/// A key of files: its default and meaning, in each kind of file that has it. `-` and `_` are the same.
+/// A key of files, with or without its table (`wan.rate`): its default and meaning, in each kind of file that has it.
+/// A table (`wan`) also has the names of its keys. `-` and `_` are the same.
 pub fn key(name: &str, width: usize) -> Vec<String> {
     let meant = name.replace('-', "_");
-    let is_it = |key: &str| key.replace('-', "_") == meant;
+    let is_it = |key: &str, table: &str| {
+        let key = key.replace('-', "_");
+        key == meant || !table.is_empty() && format!("{table}.{key}") == meant
+    };
     let of_page = |page: &'static Page| {
-        let rows = page.rows().filter(|row| names_of(row.keys).any(is_it));
-        rows.map(move |Row { keys, section, default, meaning }| {
+        let rows = page.rows().filter(|row| names_of(row.keys).any(|key| is_it(key, row.table())));
+        let keys = rows.map(move |Row { keys, section, default, meaning }| {
             let text = format!("default {default}; {meaning}").replace('`', "");
             let head = format!("Key {} of {section}{}: ", keys.replace('`', ""), page.files);
             hanging(&head, &without_links(&text, "docs/guide"), 2, width) + &format!("  {}\n", page.place)
-        })
+        });
+        keys.chain(page.table(&meant, width))
     };
     PAGES.iter().flat_map(of_page).collect()
 }
 
-/// All of them, for hints.
+/// All of them, and their tables, for hints.
 pub fn names() -> impl Iterator<Item = String> {
-    PAGES.iter().flat_map(Page::rows).flat_map(|row| names_of(row.keys)).map(str::to_string)
+    let of_row = |row: Row| {
+        let table = row.table().to_string();
+        let within = |key: &str| (!table.is_empty()).then(|| format!("{table}.{key}"));
+        let keys = names_of(row.keys).flat_map(|key| [Some(key.to_string()), within(key)]);
+        let names: Vec<String> =
+            keys.flatten().chain(Some(table.clone()).filter(|t| !t.is_empty())).collect();
+        names
+    };
+    PAGES.iter().flat_map(Page::rows).flat_map(of_row)
 }
 
 #[cfg(test)]
@@ -121,12 +152,31 @@ mod tests {
             ("others", &["Key [others] of the agent's configuration"]),
             ("freeze_before", &["Key freeze-before of the agent's configuration"]),
             ("mtu", &["Key mtu of [others] of the agent's configuration"]),
+            (
+                "chart",
+                &[
+                    "Key [chart] of scenario files and sweeps: default none; axes of the chart",
+                    "Keys of [chart] of scenario files and sweeps: across, horizontal, vertical",
+                ],
+            ),
+            ("wan.rate", &["Key rate of [wan] of drives: default \"10mbit\"; its rate"]),
+            ("wan", &["Keys of [wan] of drives: rate, delay, queue\n  docs/guide/drives.md"]),
+            ("drive.network.stay", &["Key stay of [[drive.network]] of drives: default none; mean time"]),
+            ("others.freeze", &["Key freeze of [others] of the agent's"]),
+            (
+                "link",
+                &[
+                    "Key [[link]] of the agent's",
+                    "Keys of [[link]] of the agent's configuration: device, type",
+                ],
+            ),
         ] {
             let told = key(name, 200).concat();
             assert!(parts.iter().all(|part| told.contains(part)), "{name}: {told}");
         }
         names().for_each(|name| assert!(!key(&name, 80).is_empty(), "{name}"));
         assert!(names().count() > 50);
+        assert!(!key("wan.rate", 200).concat().contains("[[drive.network]]"));
         assert!(key("", 80).is_empty() && key("default", 80).is_empty() && key("segue.sweep", 80).is_empty());
     }
 

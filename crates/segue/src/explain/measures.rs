@@ -38,8 +38,11 @@ fn measure_called(name: &str, screen: &Screen) -> Option<String> {
     }
     let found = MEASURES.iter().chain(OPTIONAL).find(|measure| {
         let shown = measure.shown;
-        let names =
-            [shown.map(|shown| shown.word), shown.map(|shown| shown.heading), shown.map(|shown| shown.title)];
+        let names = [
+            shown.map(|shown| shown.word),
+            shown.map(|shown| shown.heading),
+            shown.and_then(|shown| shown.title),
+        ];
         names.into_iter().flatten().chain([measure.name, measure.csv]).any(|known| known == name)
     })?;
     let head = format!("Measure {} ({}): ", found.name, found.unit.words());

@@ -83,6 +83,15 @@ pub fn rule(name: &str, width: usize) -> Option<String> {
     told.map(|told| told.join("\n") + &format!("  {}\n", page.place))
 }
 
+/// The rules of that number on all of these pages, each with its name.
+pub fn everywhere(number: &str, width: usize) -> Vec<String> {
+    let named = PAGES.iter().filter_map(|page| {
+        let name = format!("{} {number}", page.name);
+        Some(format!("{}  also: segue explain {name}\n", rule(&name, width)?))
+    });
+    named.collect()
+}
+
 /// The rules of a scheme of such a page.
 pub fn rules_of(scheme: &str) -> Option<String> {
     let page = Page::of(scheme)?;
@@ -112,6 +121,10 @@ mod tests {
             Some("  rules: segue explain mobile 1.1 to mobile 2.8\n")
         );
         assert!(rules_of("etcp").is_none());
+        let [near] = &everywhere("8.5", 80)[..] else { panic!("one page has it") };
+        assert!(near.starts_with("8.5 *Rounds.*"), "{near}");
+        assert!(near.ends_with("  docs/reference/near.md\n  also: segue explain near 8.5\n"), "{near}");
+        assert!(everywhere("10.9", 80).is_empty() && everywhere("x", 80).is_empty());
     }
 
     /// A rule may be a row of a table, and a section has its table.

@@ -8,7 +8,7 @@ macro_rules! measures {
         $(#[doc = $doc:literal])+
         $field:ident: $Field:ty = $of_all:expr $(, each $Each:ty = $of_one:expr)? => {$(
             $head:ident $(. $part:ident)? as $csv:ident: $Number:ty, $unit:ident, $noise:ident, $about:literal
-            $(, column $Column:ident $word:literal $heading:literal $title:literal)?;
+            $(, column $Column:ident $word:literal $heading:literal $($title:literal)?)?;
         )+}
     )+
     optional {$(
@@ -227,7 +227,10 @@ macro_rules! measures {
                         column: Column::$Column,
                         word: $word,
                         heading: $heading,
-                        title: $title,
+                        title: {
+                            const TITLE: &[&str] = &[$($title)?];
+                            TITLE.first().copied()
+                        },
                     })?];
                     SHOWN.first()
                 },

@@ -47,8 +47,8 @@ pub struct Shown {
     pub word: &'static str,
     /// Its heading on a terminal.
     pub heading: &'static str,
-    /// Its heading in a page, where there is more room.
-    pub title: &'static str,
+    /// Its heading in a page, where there is more room, if pages have it.
+    pub title: Option<&'static str>,
 }
 
 /// Units of numbers. Where the noise of differences is unknown, `segue diff` lists earlier units first.

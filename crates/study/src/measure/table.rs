@@ -6,7 +6,7 @@
 //! /// Its definition.
 //! field of the row: type = its value over all handoffs [, each type = its value in one handoff] => {
 //!     the number in that field as name in CSV: type, unit, noise, "its meaning"
-//!         [, column Name "word in files" "heading" "heading of a page"];
+//!         [, column Name "word in files" "heading" ["heading of a page"]];
 //! }
 //! ```
 //!
@@ -35,7 +35,7 @@ measures! {
     /// Handoffs whose transfer did not complete within 400 s.
     incomplete: usize = |all| all.handoffs.iter().filter(|one| one.transfer.is_none()).count() => {
         incomplete as incomplete: usize, Handoffs, Share, "handoffs whose transfer did not complete",
-            column Incomplete "incomplete" "incomplete" "incomplete";
+            column Incomplete "incomplete" "incomplete";
     }
 
     /// Transfer time: from completion until the cumulative ACK of the slowest flow reaches its target. Quartiles by
@@ -53,7 +53,7 @@ measures! {
     bound_s: Option<f64> = |all| all.median_bound(|one| one.bound), each f64 = |one| seconds(one.bound) => {
         bound_s as bound_s: Option<f64>, Seconds, Unknown,
             "least time that any sender needs on these links, in seconds, median",
-            column Bound "bound" "bound" "bound, s";
+            column Bound "bound" "bound";
     }
 
     /// Transfer time over the bound of the same handoff.
@@ -84,7 +84,7 @@ measures! {
     spurious_timeout_fraction: f64 = |all| all.share(|one| spurious_timeouts(one) > 0) => {
         spurious_timeout_fraction as spurious_timeout_fraction: f64, Share, Share,
             "share of handoffs with a spurious timeout",
-            column SpuriousTimeoutFraction "spurious_timeout_fraction" "with spur" "with spurious";
+            column SpuriousTimeoutFraction "spurious_timeout_fraction" "with spur";
     }
 
     /// Expiries of the retransmission timer between T and completion.
@@ -93,7 +93,7 @@ measures! {
     {
         timeouts_in_disconnection as timeouts_in_disconnection: f64, PerHandoff, Count,
             "timeouts during the disconnection, per handoff",
-            column TimeoutsInDisconnection "timeouts_in_disconnection" "RTO in gap" "timeouts in gap";
+            column TimeoutsInDisconnection "timeouts_in_disconnection" "RTO in gap";
     }
 
     /// Entries into fast recovery.
@@ -114,7 +114,7 @@ measures! {
     {
         lost_in_disconnection as lost_in_disconnection: f64, PerHandoff, Count,
             "packets lost in the disconnection, per handoff",
-            column LostInDisconnection "lost_in_disconnection" "lost in gap" "lost in gap";
+            column LostInDisconnection "lost_in_disconnection" "lost in gap";
     }
 
     /// Packets sent again after completion.
@@ -153,16 +153,16 @@ measures! {
     queue_delay_s: QueueDelay = |all| all.queue_delays() => {
         queue_delay_s.median as queue_delay_median_s: Option<f64>, Delay, Unknown,
             "wait at the new link's queue in seconds, median",
-            column QueueDelay "queue_delay" "queue" "queue, s";
+            column QueueDelay "queue_delay" "queue";
         queue_delay_s.p95 as queue_delay_p95_s: Option<f64>, Delay, Unknown,
             "wait at the new link's queue in seconds, 95th percentile",
-            column QueueDelayP95 "queue_delay_p95" "queue p95" "queue p95, s";
+            column QueueDelayP95 "queue_delay_p95" "queue p95";
     }
 
     /// Jain's index of the bytes that each flow newly acknowledged.
     jain: f64 = |all| all.mean(|one| jain(&one.acknowledged)) => {
         jain as jain: f64, Index, Unknown, "Jain's index of fairness among the flows; 1 is fair",
-            column Jain "jain" "Jain" "Jain";
+            column Jain "jain" "Jain";
     }
 
     /// Transfer time over that of the first scheme in the same handoff; 1 where neither completes, for which tables have a
@@ -173,10 +173,10 @@ measures! {
             column RatioToFirst "ratio_to_first" "vs first" "vs first";
         against_first.better as better_than_first: f64, Share, Share,
             "share of handoffs faster than {first} by more than 5 %",
-            column BetterThanFirst "better_than_first" "better" "better";
+            column BetterThanFirst "better_than_first" "better";
         against_first.worse as worse_than_first: f64, Share, Share,
             "share of handoffs slower than {first} by more than 5 %",
-            column WorseThanFirst "worse_than_first" "worse" "worse";
+            column WorseThanFirst "worse_than_first" "worse";
     }
 
     /// The bound given the notice: what no sender can beat that is regular TCP until a notice can be with it. With an
@@ -184,17 +184,17 @@ measures! {
     bound_told_s: Option<f64> = |all| all.median_bound(|one| one.bound_told), each f64 = |one| seconds(one.bound_told) => {
         bound_told_s as bound_told_s: Option<f64>, Seconds, Unknown,
             "least time that a sender needs that knows nothing before a notice can come, in seconds, median",
-            column BoundTold "bound_told" "told" "bound told, s";
+            column BoundTold "bound_told" "told";
     }
 
     /// Transfer time over the bound given the notice of the same handoff.
     over_bound_told: OverBound = |all| all.over_bounds(|one| one.bound_told) => {
         over_bound_told.median as over_bound_told_median: Option<f64>, TimesBound, Unknown,
             "transfer time over the least that a sender needs once a notice can have come, median",
-            column OverBoundTold "over_bound_told" "x told" "\u{d7} told";
+            column OverBoundTold "over_bound_told" "x told";
         over_bound_told.p90 as over_bound_told_p90: Option<f64>, TimesBound, Unknown,
             "transfer time over the least that a sender needs once a notice can have come, 90th percentile",
-            column OverBoundToldP90 "over_bound_told_p90" "told p90" "told p90";
+            column OverBoundToldP90 "over_bound_told_p90" "told p90";
     }
 
     optional {

@@ -106,9 +106,10 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->claim_until = 1;
 	flow->probe = SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
-	/* a raise without a disconnection is refuted by the first reduction (belief.h) */
-	flow->oversubscribed = (notice->disconnected || window <= tcp->cwnd) &&
-		       segue_near_oversubscribed(&near, flows);
+	/* such a notice is refuted by the first reduction (belief.h), and has shorter rounds: a
+	 * receiver that lies would gain by long ones */
+	flow->raised = !notice->disconnected && window > tcp->cwnd;
+	flow->oversubscribed = !flow->raised && segue_near_oversubscribed(&near, flows);
 	flow->slowdown = 0;
 	flow->queue_before = 0;
 	flow->jitter = 0;
@@ -126,7 +127,8 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->min_rtt_us = 0;
 	flow->round_ends_ms = segue_max(segue_near_ms(2 * near.rtt_ns),
 				   segue_near_ms(SEGUE_NEAR_MIN_ROUND_SLOTS * near.slot_ns));
-	flow->round_ends_ms = segue_max(flow->round_ends_ms, SEGUE_NEAR_MIN_ROUND_MS);
+	if (!flow->raised)
+		flow->round_ends_ms = segue_max(flow->round_ends_ms, SEGUE_NEAR_MIN_ROUND_MS);
 	flow->old_until_ms = segue_near_ms(segue_near_old_timeout_ns(&near, notice, flows,
 							   tcp->flight));
 
@@ -264,7 +266,7 @@ static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 sp
 	}
 	if (round_us < least_us)
 		round_us = least_us;
-	return segue_max(segue_saturate(round_us), SEGUE_NEAR_MIN_ROUND_MS * 1000);
+	return segue_max(segue_saturate(round_us), flow->raised ? 0 : SEGUE_NEAR_MIN_ROUND_MS * 1000);
 }
 
 /* 8.5: the longest round trip that shows no competing traffic. Those of a link with jitter vary by

@@ -13,7 +13,7 @@
 #define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
 #define SEGUE_NEAR_SENT_LIMIT 0x3fffu /* packets; more count as so many */
 #define SEGUE_NEAR_TIME_LIMIT 0x3fffffu /* ms; a later end of a claim is this */
-#define SEGUE_NEAR_JITTER_LIMIT 0x1ffu
+#define SEGUE_NEAR_JITTER_LIMIT 0xffu /* more counts as so much */
 
 /* segue_near_flow.probe: the state of the rate probe (8.7) */
 enum {
@@ -36,7 +36,8 @@ struct segue_near_flow {
 	u16 no_queue : 1; /* in the round before, none has waited */
 	u32 claim_until : 22; /* 0: no claim lasts; 1: its first round; else its end, ms */
 	u32 queue_before : 1; /* the round before has shown competing traffic */
-	u32 jitter : 9; /* mean of round trips over the least of their round, in rtt_us / 256 (8.5) */
+	u32 raised : 1; /* the notice has raised the window without an outage */
+	u32 jitter : 8; /* mean of round trips over the least of their round, in rtt_us / 256 (8.5) */
 	u16 flight; /* packets in flight at the notice */
 	u16 sent_on_new : 14; /* SEGUE_NEAR_SENT_LIMIT: the last so many of them were on the new link */
 	u16 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */

@@ -258,6 +258,25 @@ fn jitter_shows_no_competing_traffic() {
     assert!(!goes_on([31_000, 41_000]) && !goes_on([31_000, 71_000]));
 }
 
+/// 8.5: round trips that nothing explains end a claim after two rounds of 100 ms. They have 39.88 and 19.94 ms, those of
+/// the path, where the notice has raised the window without an outage. A receiver that lies would gain by more.
+#[test]
+fn a_raise_without_an_outage_has_short_rounds() {
+    let ends = |notice: &Notice, cwnd| {
+        let mut flow = near().start();
+        flow.on_notice(&Sender { cwnd: packets(cwnd), ..near_sender(100, 0) }, notice);
+        (1..400).find(|&elapsed_ms| {
+            let now_us = 1000 * elapsed_ms;
+            flow.claim(&Out { snd_una: 100, unit: 1, elapsed_ms, now_us, rtt_us: 90_000, ..Out::default() })
+                .is_err()
+        })
+    };
+    let [unbroken, outage] = [mbb("200/9", "6400/9"), bbm("200/9", "6400/9")];
+    assert_eq!(ends(&unbroken, 10), Some(60));
+    assert_eq!(ends(&unbroken, 11), Some(201));
+    assert_eq!(ends(&outage, 10), Some(201));
+}
+
 /// 8.11: 24.04 ms at 300 Mbit/s hold 601 packets. A claim begins with 256, or with what was in flight. Each new packet that
 /// has arrived lets one more leave, also if a block reports it while old ones are missing.
 #[test]

@@ -29,7 +29,7 @@
 #define SEGUE_NEAR_MIN_ROUND_MS 100u /* and lasts so long: CoDel's INTERVAL (RFC 8289) */
 #define SEGUE_NEAR_SHORT_ROUND_SLOTS 3u /* if the link is spare, and the flow cannot probe (8.10) */
 #define SEGUE_NEAR_MAX_JITTER 64u /* in 1/256 of the round trip: more shows competing traffic (8.5) */
-#define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first two round trips */
+#define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first round */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
 
@@ -247,7 +247,7 @@ static inline u32 segue_near_end_ms(const struct segue_near_flow *flow, u32 elap
 	const u32 slots_ms = segue_near_slot_us(flow->kbps) / 1000 * SEGUE_NEAR_MAX_CLAIM_SLOTS;
 	const u64 end_ms = (u64)elapsed_ms + segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms);
 
-	return segue_min(segue_saturate(end_ms), SEGUE_NEAR_TIME_LIMIT) & SEGUE_NEAR_TIME_LIMIT;
+	return segue_min(segue_saturate(end_ms), SEGUE_NEAR_TIME_LIMIT);
 }
 
 /* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. If the
@@ -298,7 +298,7 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 		return 0;
 	queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
 	claim->competing_traffic = queue && !flow->steps && flow->queue_before;
-	flow->queue_before = queue;
+	flow->queue_before = queue & 1;
 	if (claim->competing_traffic)
 		claim->extra_packets = segue_near_extra_at_end(flow);
 	if (queue) { /* 6.4 */
@@ -313,7 +313,7 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 	if (claim->competing_traffic || (flow->claim_until > 1 && elapsed_ms >= flow->claim_until)) {
 		flow->claim_until = 0;
 	} else if (flow->claim_until == 1 && !old_unacked) {
-		flow->claim_until = segue_near_end_ms(flow, elapsed_ms);
+		flow->claim_until = segue_near_end_ms(flow, elapsed_ms) & SEGUE_NEAR_TIME_LIMIT;
 		flow->path_rtt_us = flow->min_rtt_us;
 	}
 	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow, spare) / 1000 + 1);
@@ -373,7 +373,8 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 				   struct segue_claim *claim)
 {
 	struct segue_near_flow *flow = state;
-	const u32 old_unacked = segue_seq_before(out->snd_una, flow->ho_point);
+	/* once all of it was, it stays acknowledged, however far numbers have gone since */
+	const u32 old_unacked = flow->claim_until == 1 && segue_seq_before(out->snd_una, flow->ho_point);
 	const u32 spare = segue_near_spare(flow, out);
 	const u32 unit = segue_max(1, out->unit), on_new = segue_near_on_new(flow, out);
 	u32 old_out = 0, arrived, share;
@@ -405,7 +406,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		arrived = (out->snd_una - flow->ho_point) / unit + out->marked - out->lost;
 	}
 	rate = segue_near_shared_kbps(segue_near_rate_kbps(flow), share);
-	segue_near_take_share(flow, rate, old_out, segue_claim_limit(flow->flight, arrived), claim);
+	segue_near_take_share(flow, out, rate, old_out, segue_claim_limit(flow->flight, arrived), claim);
 	claim->kbps = segue_saturate(segue_near_pace(flow, out, rate) * (8 - flow->slowdown) / 8);
 	return 1;
 }

@@ -132,6 +132,7 @@ struct segue_out {
 	u32 others; /* the group's other flows (near.md 8.9); 0: the flow is in none */
 	s32 others_behind; /* the sum of their segue_claim.behind */
 	u32 others_weight; /* the same of segue_claim.weight */
+	u32 granted; /* packets: the window that the host adds extra ones to */
 	/* the blocks of the last ACK that had some, in order; those that are empty tell nothing */
 	struct segue_sack sacks[SEGUE_SACKS];
 	u32 elapsed_ms; /* since the notice */
@@ -144,7 +145,7 @@ struct segue_out {
 /* A claim's answer. */
 struct segue_claim {
 	u32 extra_packets; /* that may be in flight in addition to the granted window */
-	u32 withheld_packets; /* that may not, because other flows need their room (near.md 8.9) */
+	u32 withheld_packets; /* that may not: other flows' (near.md 8.9), or not proven (8.11) */
 	u32 kbps; /* pace, with headers */
 	s32 behind; /* packets that this flow has to catch up with the others of its group */
 	u32 weight; /* of the flow among them */

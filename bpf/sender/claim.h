@@ -72,6 +72,7 @@ static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_
 		out->sacks[i].start = tp->recv_sack_cache[i].start_seq;
 		out->sacks[i].end = tp->recv_sack_cache[i].end_seq;
 	}
+	out->granted = conn->guard.packets;
 	out->elapsed_ms = segue_now_ms() - conn->accepted_ms;
 	out->rtt_us = age_ms < out->elapsed_ms ? tp->rack.rtt_us : 0;
 	out->sent_us = (u32)tp->rack.mstamp;

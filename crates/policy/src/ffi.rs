@@ -189,7 +189,7 @@ mod tests {
         all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));
         all.extend(RLCI_RULES.iter().chain(NEAR_RULES).map(|rule| rule.bit as usize));
         all.extend(
-            layout!(Out: snd_una, unit, marked, lost, snd_max, others, others_behind, others_weight, sacks,
+            layout!(Out: snd_una, unit, marked, lost, snd_max, others, others_behind, others_weight, granted, sacks,
             elapsed_ms, rtt_us, sent_us, now_us, sent),
         );
         all.extend(layout!(Claim: extra_packets, withheld_packets, kbps, behind, weight, competing_traffic));

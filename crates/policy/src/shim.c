@@ -409,6 +409,7 @@ static const u32 layout[] = {
 	SIZE(segue_out), AT(segue_out, snd_una), AT(segue_out, unit), AT(segue_out, marked),
 	AT(segue_out, lost), AT(segue_out, snd_max), AT(segue_out, others), AT(segue_out, others_behind),
 	AT(segue_out, others_weight),
+	AT(segue_out, granted),
 	AT(segue_out, sacks), AT(segue_out, elapsed_ms), AT(segue_out, rtt_us),
 	AT(segue_out, sent_us), AT(segue_out, now_us), AT(segue_out, sent),
 	SIZE(segue_claim), AT(segue_claim, extra_packets), AT(segue_claim, withheld_packets),

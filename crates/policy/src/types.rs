@@ -179,6 +179,8 @@ pub struct Out {
     pub others_behind: i32,
     /// The sum of their [`Claim::weight`].
     pub others_weight: u32,
+    /// Packets: the window that the host adds [`Claim::extra_packets`] to.
+    pub granted: u32,
     /// Blocks of the last ACK that had some, in order, each with its end; empty ones tell nothing.
     pub sacks: [[u32; 2]; 4],
     /// Since the notice.

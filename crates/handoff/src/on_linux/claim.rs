@@ -44,6 +44,7 @@ impl OnLinux {
             others: self.member.others,
             others_behind: self.member.others_part.behind,
             others_weight: self.member.others_part.weight,
+            granted: self.guard,
             sacks: tp.sacks.map(|(start, end)| [start, end]),
             elapsed_ms,
             sent_us: clock_us(tp.last_sent),

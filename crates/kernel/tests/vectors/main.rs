@@ -300,6 +300,7 @@ fn near_in_one_flow(program: &mut Program<'_>) {
                         others: draw.value(6),
                         others_behind: draw.value(400) as i32 - 200,
                         others_weight: draw.value(2000),
+                        granted: draw.value(600),
                         snd_max: draw.value(1 << 20),
                         sacks: std::array::from_fn(|_| [draw.value(1 << 20), draw.value(1 << 20)]),
                         elapsed_ms: draw.value(1000),

@@ -102,7 +102,7 @@ impl Program<'_> {
     pub fn claim(&mut self, out: &Out) -> Result<Claim, ClaimEnd> {
         let to = &mut self.globals().out;
         (to.snd_una, to.unit, to.marked, to.elapsed_ms) = (out.snd_una, out.unit, out.marked, out.elapsed_ms);
-        (to.lost, to.snd_max) = (out.lost, out.snd_max);
+        (to.lost, to.snd_max, to.granted) = (out.lost, out.snd_max, out.granted);
         (to.others, to.others_behind, to.others_weight) = (out.others, out.others_behind, out.others_weight);
         (to.rtt_us, to.sent_us, to.now_us, to.sent) = (out.rtt_us, out.sent_us, out.now_us, out.sent);
         for (to, [start, end]) in to.sacks.iter_mut().zip(out.sacks) {

@@ -281,21 +281,23 @@ fn a_raise_without_an_outage_has_short_rounds() {
 /// has arrived lets one more leave, also if a block reports it while old ones are missing.
 #[test]
 fn a_claim_grows_by_what_arrives() {
-    let withheld = |flight, acked, sacked| {
+    let withheld = |granted, flight, acked, sacked| {
         let mut flow = near().start();
         let act = flow.on_notice(&near_sender(100, flight), &bbm("200/300", "300000/12"));
         assert_eq!([act.cwnd, act.ssthresh], [packets(602); 2]);
         let since = 100 + flight;
         let snd_una = if acked > 0 { since + acked } else { 100 };
         let sacks = [[since, since + sacked], [0; 2], [0; 2], [0; 2]];
-        let out = Out { snd_una, unit: 1, marked: sacked, sacks, ..Out::default() };
+        let out = Out { snd_una, unit: 1, marked: sacked, granted, sacks, ..Out::default() };
         flow.claim(&out).expect("it lasts").withheld_packets
     };
-    assert_eq!(withheld(12, 0, 0), 601 - 256);
-    assert_eq!(withheld(400, 0, 0), 601 - 400);
-    assert_eq!(withheld(12, 100, 0), 601 - 356);
-    assert_eq!(withheld(12, 0, 30), 601 - 286);
-    assert_eq!(withheld(12, 345, 0), 0);
+    assert_eq!(withheld(602, 12, 0, 0), 602 - 256);
+    assert_eq!(withheld(602, 400, 0, 0), 602 - 400);
+    assert_eq!(withheld(602, 12, 100, 0), 602 - 356);
+    assert_eq!(withheld(602, 12, 0, 30), 602 - 286);
+    assert_eq!(withheld(602, 12, 346, 0), 0);
+    // A trial has left 20 packets: nothing of these is taken.
+    assert_eq!([0, 60].map(|acked| withheld(20, 12, acked, 0)), [0; 2]);
 }
 
 /// A stalled flow resumes at once, with its part of the path.

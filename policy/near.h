@@ -20,7 +20,6 @@
  * more (near_flow.h), and both senders decide the same. */
 #define SEGUE_NEAR_FLOWS_LIMIT 2047u
 #define SEGUE_NEAR_MIN_QUEUE 2u /* packets that are no sign of competing traffic */
-#define SEGUE_NEAR_QUEUE_NS 5000000u /* nor is a queue of so long: CoDel's TARGET (RFC 8289) */
 #define SEGUE_NEAR_MAX_STEPS 16u /* 35 times the reported rate */
 #define SEGUE_NEAR_PROBE_PACKETS 6u /* a rate probe, at double speed: no more than three wait */
 #define SEGUE_NEAR_PROBE_STEPS 3u /* 1.95 times */
@@ -258,10 +257,8 @@ static inline u64 segue_near_max_own_rtt_ns(const struct segue_near *near, u32 f
 	const u64 phases = near->rtt_ns + waiting * near->slot_ns / segue_max(1, flows);
 	const u64 flight = (u64)(segue_near_share(near, 1) + SEGUE_NEAR_DELAYED_ACK) * near->slot_ns;
 	const u32 several = flows > 1 && !segue_near_oversubscribed(near, flows);
-	const u64 own = (several && flight > phases ? flight : phases) + near->old_slot_ns;
-	const u64 least = near->rtt_ns + SEGUE_NEAR_QUEUE_NS;
 
-	return own > least ? own : least;
+	return (several && flight > phases ? flight : phases) + near->old_slot_ns;
 }
 
 /* 8: one flow on Linux can be given a window and a pace, and no packet: near_flow.h. `near` is

@@ -28,6 +28,7 @@
 #define SEGUE_NEAR_MIN_ROUND_SLOTS 8u /* a round has at least so many slots */
 #define SEGUE_NEAR_MIN_ROUND_MS 100u /* and lasts so long: CoDel's INTERVAL (RFC 8289) */
 #define SEGUE_NEAR_SHORT_ROUND_SLOTS 3u /* if the link is spare, and the flow cannot probe (8.10) */
+#define SEGUE_NEAR_QUEUE_US 5000u /* of a queue that is none: CoDel's TARGET (RFC 8289) */
 #define SEGUE_NEAR_MAX_JITTER 64u /* in 1/256 of the round trip: more shows competing traffic (8.5) */
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first round */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
@@ -106,8 +107,8 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->claim_until = 1;
 	flow->probe = SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
-	/* such a notice is refuted by the first reduction (belief.h), and has shorter rounds: a
-	 * receiver that lies would gain by long ones */
+	/* such a notice is refuted by the first reduction (belief.h), and by one round, whatever
+	 * its jitter: a receiver that lies would gain otherwise */
 	flow->raised = !notice->disconnected && window > tcp->cwnd;
 	flow->oversubscribed = !flow->raised && segue_near_oversubscribed(&near, flows);
 	flow->slowdown = 0;
@@ -127,8 +128,10 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->min_rtt_us = 0;
 	flow->round_ends_ms = segue_max(segue_near_ms(2 * near.rtt_ns),
 				   segue_near_ms(SEGUE_NEAR_MIN_ROUND_SLOTS * near.slot_ns));
-	if (!flow->raised)
+	if (!flow->raised) {
+		flow->max_own_rtt_us = segue_max(flow->max_own_rtt_us, flow->rtt_us + SEGUE_NEAR_QUEUE_US);
 		flow->round_ends_ms = segue_max(flow->round_ends_ms, SEGUE_NEAR_MIN_ROUND_MS);
+	}
 	flow->old_until_ms = segue_near_ms(segue_near_old_timeout_ns(&near, notice, flows,
 							   tcp->flight));
 
@@ -273,7 +276,8 @@ static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 sp
  * themselves. If old packets are missing, the delay may be reported at half of its value. */
 static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow, u32 old_unacked)
 {
-	const u64 jitter_us = (u64)flow->rtt_us * segue_min(flow->jitter, SEGUE_NEAR_MAX_JITTER) / 256;
+	const u32 jitter = flow->raised ? 0 : segue_min(flow->jitter, SEGUE_NEAR_MAX_JITTER);
+	const u64 jitter_us = (u64)flow->rtt_us * jitter / 256;
 
 	return segue_saturate(flow->max_own_rtt_us + jitter_us + (old_unacked ? flow->rtt_us : 0));
 }
@@ -297,7 +301,7 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 	if (!flow || !claim)
 		return 0;
 	queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
-	claim->competing_traffic = queue && !flow->steps && flow->queue_before;
+	claim->competing_traffic = queue && !flow->steps && (flow->queue_before || flow->raised);
 	flow->queue_before = queue & 1;
 	if (claim->competing_traffic)
 		claim->extra_packets = segue_near_extra_at_end(flow);

@@ -33,10 +33,14 @@ ASKED = "--both-ways --kind mbb,bbm --disconnect 1s --flows 1,2,4,8 --at 2.55s..
 Row = dict[str, str]
 
 
-def handoffs(segue: str, pair: tuple[str, str], words: list[str]) -> list[Row]:
-    """A row for each handoff and scheme."""
-    command = [segue, "compare", *pair, *ASKED, *words, "--quiet", "--origin=none", "--rows", "-"]
-    told = subprocess.run(command, capture_output=True, text=True)
+def handoffs(segue: str, *words: str) -> list[Row]:
+    """A row for each handoff and scheme of a command."""
+    try:
+        told = subprocess.run(
+            [segue, *words, "--quiet", "--origin=none", "--rows", "-"], capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        raise SystemExit(f"there is no program {segue}; expected --segue target/debug/segue, for example") from None
     if told.returncode:
         raise SystemExit(told.stderr.strip())
     # Warnings of early handoffs are the same in each run.
@@ -48,10 +52,10 @@ def seconds(word: str) -> float:
     return float(word) if word not in ("", "null") else math.inf
 
 
-def two(ratios: list[float]) -> str:
-    """Median and 90th percentile."""
+def two(ratios: list[float], digits: int = 3) -> str:
+    """Median and 90th percentile, by rank."""
     ordered = sorted(ratios)
-    return " / ".join(f"{ordered[int(share * (len(ordered) - 1))]:.3f}" for share in (0.5, 0.9))
+    return " / ".join(f"{ordered[int(share * (len(ordered) - 1))]:.{digits}f}" for share in (0.5, 0.9))
 
 
 def main() -> None:
@@ -62,7 +66,8 @@ def main() -> None:
     args, words = parser.parse_known_args()
     words += ["--schemes", args.schemes]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows = [row for rows in pool.map(lambda pair: handoffs(args.segue, pair, words), PAIRS) for row in rows]
+        told = pool.map(lambda pair: handoffs(args.segue, "compare", *pair, *ASKED, *words), PAIRS)
+        rows = [row for rows in told for row in rows]
     first, *others = args.schemes.split(",")
 
     def case(row: Row) -> tuple[str, ...]:

@@ -26,9 +26,8 @@
 #define SEGUE_BURST_LIMIT 64u /* packets */
 #define SEGUE_CLAIM_LIMIT 256u /* packets of a claim (near_flow.h), at first */
 
-/* The most packets of a claim, whatever the notice says. If more were in flight at the notice, it is
- * those: the path beyond the links has just carried them. Each packet that has arrived since then
- * lets one more leave, as in slow start. */
+/* The most packets of a claim, whatever the notice says. If more were not acknowledged at the notice,
+ * it is those. Each packet that has arrived since then lets one more leave, as in slow start. */
 static inline u32 segue_claim_limit(u32 flight, u32 arrived)
 {
 	return segue_saturate((u64)segue_max(SEGUE_CLAIM_LIMIT, flight) + arrived);

@@ -107,8 +107,8 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->claim_until = 1;
 	flow->probe = SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
-	/* such a notice is refuted by the first reduction (belief.h), and by one round, whatever
-	 * its jitter: a receiver that lies would gain otherwise */
+	/* a raise without a disconnection is refuted by the first reduction (belief.h), and by one
+	 * round, whatever its jitter: a receiver that lies would gain otherwise */
 	flow->raised = !notice->disconnected && window > tcp->cwnd;
 	flow->oversubscribed = !flow->raised && segue_near_oversubscribed(&near, flows);
 	flow->slowdown = 0;
@@ -291,7 +291,8 @@ static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
 	return segue_near_bdp(rtt_us, flow->kbps) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }
 
-/* 8.5: a round is over. Unless two in a row show competing traffic, the claim goes on. */
+/* 8.5: a round is over. Two in a row that show competing traffic end the claim. One is enough where
+ * the notice has raised the window. */
 SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elapsed_ms, u32 spare,
 				    struct segue_claim *claim)
 {

@@ -213,7 +213,8 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
 
 async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Page, &house.traces)?;
-    let kind = if question.within.is_some() { "application/x-ndjson" } else { "application/json" };
+    let in_lines = question.within.is_some() || question.drawn.is_some();
+    let kind = if in_lines { "application/x-ndjson" } else { "application/json" };
     if let Some(kept) = house.answers.get(&kept_as("comparison", &question)) {
         return Ok(text(kind, format!("{kept}\n")));
     }

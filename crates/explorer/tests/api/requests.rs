@@ -228,7 +228,9 @@ fn a_handoff_that_cannot_be_drawn_says_why() {
         let said = String::from_utf8_lossy(&answer.body).to_string();
         assert!(said.contains(part), "{more}: {said}");
     }
-    let lines = ask(&format!("{question}&traffic=upload")).lines();
+    let answer = ask(&format!("{question}&traffic=upload"));
+    assert!(answer.headers.contains("application/x-ndjson"), "several lines: {}", answer.headers);
+    let lines = answer.lines();
     assert!(lines[0]["handoff"]["error"].is_string() && lines[1]["points"].is_u64(), "{lines:?}");
     for refused in ["/view/compare?old=wlan&new=hsdpa&drawn=61s", "/api/compare?old=wlan&new=hsdpa&drawn=5s"]
     {

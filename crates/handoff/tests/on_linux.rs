@@ -376,11 +376,14 @@ mod claim {
     /// is as old as the claim.
     #[test]
     fn a_claim_ends_where_others_show() {
-        for (age, rtt_us, goes_on) in [(90, 130_346, true), (90, 130_348, false), (404, 500_000, true)] {
+        for (is_of_before, rtt_us, goes_on) in
+            [(false, 130_346, true), (false, 130_348, false), (true, 500_000, true)]
+        {
+            let round = |ms| drained(ms, if is_of_before { ms } else { 90 }, rtt_us);
             let mut sender = told(&view(), 1);
             assert_eq!(asked(&mut sender, &drained(200, 0, 0)), (Some(11 + 2), TWICE));
-            assert!(asked(&mut sender, &drained(202, age.min(202), rtt_us)).0.is_some());
-            let advice = sender.before_sending(&drained(304, age.min(304), rtt_us));
+            assert!(asked(&mut sender, &round(202)).0.is_some());
+            let advice = sender.before_sending(&round(304));
             assert_eq!(sender.claims(), goes_on, "{rtt_us}");
             assert_eq!(advice.cwnd == Some((11 + 3) / 2 * PACKET), !goes_on, "{:?}", advice.cwnd);
             assert_eq!(advice.kernel.anew, (!goes_on).then_some(Anew::ClaimOver { cut: false }), "{rtt_us}");

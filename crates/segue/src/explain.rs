@@ -186,8 +186,7 @@ fn overview(screen: &Screen) -> String {
     }
     text.push_str("  sections of the specification: 0 to 11.6, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
-    text.push_str("  rules of the mobile alone: mobile 1.1 to mobile 2.8\n");
-    text.push_str("  rules of near: near 1.1 to near 8.10\n");
+    text.push_str(&numbered_pages::overview());
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  marks of statements: [T] of a paper's text, [R] reconstructed, [C] our choice\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");

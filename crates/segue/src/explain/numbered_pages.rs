@@ -6,6 +6,8 @@ use super::markdown::{flowing, without_links};
 struct Page {
     /// How the names of its schemes begin, and of its rules.
     name: &'static str,
+    /// The name that a list of rules has for them.
+    listed: &'static str,
     text: &'static str,
     place: &'static str,
 }
@@ -14,11 +16,13 @@ struct Page {
 const PAGES: [Page; 2] = [
     Page {
         name: "mobile",
+        listed: "the mobile alone",
         text: include_str!("../../../../docs/reference/mobile.md"),
         place: "docs/reference/mobile.md",
     },
     Page {
         name: "near",
+        listed: "near",
         text: include_str!("../../../../docs/reference/near.md"),
         place: "docs/reference/near.md",
     },
@@ -48,6 +52,13 @@ impl Page {
     fn lines(&self) -> impl Iterator<Item = (Option<&'static str>, &'static str)> + use<> {
         let before = std::iter::once("").chain(self.text.lines());
         before.zip(self.text.lines()).map(|(before, line)| (number(line, before.is_empty()), line))
+    }
+
+    /// Names of the first rule and of the last one.
+    fn range(&self) -> Option<String> {
+        let mut rules = self.lines().filter_map(|(number, _)| number.filter(|number| number.contains('.')));
+        let (first, last) = (rules.next()?, rules.last()?);
+        Some(format!("{0} {first} to {0} {last}", self.name))
     }
 
     /// The rule of that number, or the section without the rules that are paragraphs.
@@ -94,11 +105,13 @@ pub fn everywhere(number: &str, width: usize) -> Vec<String> {
 
 /// The rules of a scheme of such a page.
 pub fn rules_of(scheme: &str) -> Option<String> {
-    let page = Page::of(scheme)?;
-    let mut rules = page.lines().filter_map(|(number, _)| number.filter(|number| number.contains('.')));
-    let first = rules.next()?;
-    let last = rules.last()?;
-    Some(format!("  rules: segue explain {0} {first} to {0} {last}\n", page.name))
+    Some(format!("  rules: segue explain {}\n", Page::of(scheme)?.range()?))
+}
+
+/// A line for each of these pages: whose rules they are, and their names.
+pub fn overview() -> String {
+    let line = |page: &Page| Some(format!("  rules of {}: {}\n", page.listed, page.range()?));
+    PAGES.iter().filter_map(line).collect()
 }
 
 #[cfg(test)]

@@ -257,7 +257,7 @@ impl<A: Advisor> LinuxSender<A> {
         if before > cut { self.advisor.kept(before, cut, self.sk.prior_cwnd) } else { cut }
     }
 
-    /// The same at `now`. Where nothing has come, the clock of [`Self::view`] is behind.
+    /// The sender as an advisor sees it at `now`. The clock of [`Self::view`] stands at the last event.
     pub fn view_at(&mut self, now: Nanos) -> View {
         self.refresh(now);
         self.view()

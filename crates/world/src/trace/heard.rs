@@ -2,6 +2,7 @@
 //! do not move while there come more.
 
 use super::Event;
+use segue_netsim::Nanos;
 use std::sync::Arc;
 
 /// Events of a part.
@@ -58,6 +59,8 @@ pub(super) struct Heard {
     /// Those that were heard of after something later: a managed queue tells of an arrival when the transmission
     /// begins.
     late: Parts,
+    /// Time of the last that was timely, also if it was removed.
+    latest: Nanos,
     count: usize,
 }
 
@@ -65,9 +68,11 @@ impl Heard {
     /// One more. Nothing is heard of before it has happened.
     pub fn push(&mut self, event: Event) {
         self.count += 1;
-        match self.timely.last.last().is_some_and(|latest| event.at < latest.at) {
-            true => self.late.push(event),
-            false => self.timely.push(event),
+        if event.at < self.latest {
+            self.late.push(event);
+        } else {
+            self.latest = event.at;
+            self.timely.push(event);
         }
     }
 
@@ -111,7 +116,6 @@ impl Heard {
 mod tests {
     use super::super::What;
     use super::*;
-    use segue_netsim::Nanos;
 
     fn event(at: Nanos, head: u32) -> Event {
         Event { at, what: What::Timeout { flow: 0, head, copy: 0 } }
@@ -148,6 +152,18 @@ mod tests {
             let expected = [heads(&earlier), heads(&all)].concat();
             assert_eq!(heads(&heard.behind(earlier)), expected, "{count}");
         }
+    }
+
+    /// The last part is empty then.
+    #[test]
+    fn an_event_behind_one_that_was_removed_keeps_its_place() {
+        let mut heard = Heard::default();
+        let all = (PART as u32) + 1;
+        (0..all).for_each(|number| heard.push(event(Nanos::from(number), number)));
+        assert!(heard.remove(|event| event.at == Nanos::from(all - 1)));
+        heard.push(event(7, all));
+        let told = heads(&heard.behind(Vec::new()));
+        assert!(told.is_sorted_by_key(|&(at, _)| at), "{told:?}");
     }
 
     #[test]

@@ -19,6 +19,7 @@
 #define SEGUE_NEAR_FLOW_H
 
 #include "belief.h"
+#include "near_jitter.h"
 #include "near_probe.h"
 #include "near_share.h"
 #include "near_state.h"
@@ -29,7 +30,7 @@
 #define SEGUE_NEAR_MIN_ROUND_MS 100u /* and lasts so long: CoDel's INTERVAL (RFC 8289) */
 #define SEGUE_NEAR_SHORT_ROUND_SLOTS 3u /* if the link is spare, and the flow cannot probe (8.10) */
 #define SEGUE_NEAR_QUEUE_US 5000u /* of a queue that is none: CoDel's TARGET (RFC 8289) */
-#define SEGUE_NEAR_MAX_JITTER 64u /* in 1/256 of the round trip: more shows competing traffic (8.5) */
+#define SEGUE_NEAR_MAX_JITTER 4u /* a quarter of the round trip: more shows competing traffic (8.5) */
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first round */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
@@ -93,7 +94,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 {
 	struct segue_near_flow *flow = state;
 	struct segue_near near;
-	u32 window, flows;
+	u32 window, flows, round_ms;
 
 	(void)settings;
 	if (!segue_notice_usable(notice))
@@ -114,6 +115,9 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->slowdown = 0;
 	flow->queue_before = 0;
 	flow->jitter = 0;
+	flow->jumped = 0;
+	flow->jumped_before = 0;
+	flow->last_more = SEGUE_NEAR_MORE_LIMIT; /* so that the first one is no jump */
 	flow->queued = 0;
 	flow->no_queue = 0;
 	flow->complete = 0;
@@ -126,12 +130,13 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->rtt_us = segue_near_us(near.rtt_ns);
 	flow->max_own_rtt_us = segue_near_us(segue_near_max_own_rtt_ns(&near, flows));
 	flow->min_rtt_us = 0;
-	flow->round_ends_ms = segue_max(segue_near_ms(2 * near.rtt_ns),
-				   segue_near_ms(SEGUE_NEAR_MIN_ROUND_SLOTS * near.slot_ns));
+	round_ms = segue_max(segue_near_ms(2 * near.rtt_ns),
+			     segue_near_ms(SEGUE_NEAR_MIN_ROUND_SLOTS * near.slot_ns));
 	if (!flow->raised) {
 		flow->max_own_rtt_us = segue_max(flow->max_own_rtt_us, flow->rtt_us + SEGUE_NEAR_QUEUE_US);
-		flow->round_ends_ms = segue_max(flow->round_ends_ms, SEGUE_NEAR_MIN_ROUND_MS);
+		round_ms = segue_max(round_ms, SEGUE_NEAR_MIN_ROUND_MS);
 	}
+	flow->round_ends_ms = segue_min(round_ms, SEGUE_NEAR_TIME_LIMIT) & SEGUE_NEAR_TIME_LIMIT;
 	flow->old_until_ms = segue_near_ms(segue_near_old_timeout_ns(&near, notice, flows,
 							   tcp->flight));
 
@@ -202,19 +207,11 @@ static inline u32 segue_near_listens(const void *state)
 	return flow->old_unacked || (flow->claim_until && flow->oversubscribed);
 }
 
-/* 8.5: a round trip was longer by so much than the least of its round: a mean with weight 1/8, as
- * RFC 6298, 2.3 has it. */
-static inline void segue_near_on_jitter(struct segue_near_flow *flow, u32 more_us)
-{
-	const u64 more = (u64)more_us * 256 / segue_max(1, flow->rtt_us);
-	const u32 sample = segue_min(segue_saturate(more), SEGUE_NEAR_JITTER_LIMIT);
-
-	flow->jitter = (7 * flow->jitter + sample + 4) / 8 & SEGUE_NEAR_JITTER_LIMIT;
-}
-
 /* 8.5: a round trip of the new path. */
-static inline void segue_near_on_rtt(struct segue_near_flow *flow, u32 rtt_us, u32 spare)
+static inline void segue_near_on_rtt(struct segue_near_flow *flow, const struct segue_out *out, u32 spare)
 {
+	const u32 rtt_us = out->rtt_us;
+
 	if (!rtt_us)
 		return;
 	if (!flow->min_rtt_us || rtt_us < flow->min_rtt_us)
@@ -223,16 +220,21 @@ static inline void segue_near_on_rtt(struct segue_near_flow *flow, u32 rtt_us, u
 		flow->path_rtt_us = rtt_us;
 	if (rtt_us > segue_near_unqueued_rtt_us(flow, spare))
 		flow->queued = 1;
+	if (rtt_us > out->now_us - out->sent_us)
+		return; /* RACK keeps the round trip of an older packet that came later */
+	segue_near_on_jump(flow, rtt_us);
 	segue_near_on_jitter(flow, rtt_us - flow->min_rtt_us);
 }
 
 /* 8.8: a round is over. A flow that was slowed down is faster again. One that has too few packets
  * for a rate probe takes a step if none of its packets has waited in two rounds. If the link
- * is spare, one round is as good as a rate probe (8.10). */
+ * is spare, one round is as good as a rate probe (8.10). If it has jitter, no competing traffic is
+ * enough (8.12). */
 static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queue, u32 spare)
 {
-	const u32 queued = flow->queued || !flow->min_rtt_us;
-	const u32 free = !queued && !segue_near_can_probe(flow);
+	const u32 jitter = segue_near_has_jitter(flow);
+	const u32 queued = (jitter ? queue : flow->queued) || !flow->min_rtt_us;
+	const u32 free = !queued && (jitter || !segue_near_can_probe(flow));
 
 	if (flow->slowdown && !queue)
 		flow->slowdown = (flow->slowdown - 1) & 7;
@@ -276,8 +278,8 @@ static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 sp
  * themselves. If old packets are missing, the delay may be reported at half of its value. */
 static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow, u32 old_unacked)
 {
-	const u32 jitter = flow->raised ? 0 : segue_min(flow->jitter, SEGUE_NEAR_MAX_JITTER);
-	const u64 jitter_us = (u64)flow->rtt_us * jitter / 256;
+	const u32 most_us = flow->raised ? 0 : flow->rtt_us / SEGUE_NEAR_MAX_JITTER;
+	const u64 jitter_us = segue_min(segue_near_jitter_us(flow), most_us);
 
 	return segue_saturate(flow->max_own_rtt_us + jitter_us + (old_unacked ? flow->rtt_us : 0));
 }
@@ -286,9 +288,20 @@ static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow
  * its last round tell it. They may be long because the delay is reported at half of its value. */
 static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
 {
-	const u32 rtt_us = segue_min(flow->min_rtt_us, segue_saturate(2 * (u64)flow->rtt_us));
+	const u32 least_us = segue_min(flow->min_rtt_us, segue_saturate(2 * (u64)flow->rtt_us));
+	const u32 rtt_us = segue_saturate((u64)least_us + segue_near_jitter_wait_us(flow));
 
 	return segue_near_bdp(rtt_us, flow->kbps) - segue_near_bdp(flow->rtt_us, flow->kbps);
+}
+
+/* 8.12: a round shows competing traffic on a link with jitter: 1 if the flow slows down by an eighth,
+ * and the claim goes on. */
+static inline u32 segue_near_slows_down(struct segue_near_flow *flow)
+{
+	if (!segue_near_has_jitter(flow) || flow->slowdown >= SEGUE_NEAR_MAX_SLOWDOWN)
+		return 0;
+	flow->slowdown = (flow->slowdown + 1) & 7;
+	return 1;
 }
 
 /* 8.5: a round is over. Two in a row that show competing traffic end the claim. One is enough where
@@ -297,12 +310,13 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 				    struct segue_claim *claim)
 {
 	struct segue_near_flow *flow = (void *)state;
-	u32 queue;
+	u32 queue, round_ms;
 
 	if (!flow || !claim)
 		return 0;
 	queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
-	claim->competing_traffic = queue && !flow->steps && (flow->queue_before || flow->raised);
+	claim->competing_traffic = queue && !flow->steps && !segue_near_slows_down(flow) &&
+				   (flow->queue_before || flow->raised);
 	flow->queue_before = queue & 1;
 	if (claim->competing_traffic)
 		claim->extra_packets = segue_near_extra_at_end(flow);
@@ -321,7 +335,11 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 		flow->claim_until = segue_near_end_ms(flow, elapsed_ms) & SEGUE_NEAR_TIME_LIMIT;
 		flow->path_rtt_us = flow->min_rtt_us;
 	}
-	flow->round_ends_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow, spare) / 1000 + 1);
+	round_ms = segue_near_round_us(flow, spare) / 1000 + 1;
+	round_ms = segue_min(segue_saturate((u64)elapsed_ms + round_ms), SEGUE_NEAR_TIME_LIMIT);
+	flow->round_ends_ms = round_ms & SEGUE_NEAR_TIME_LIMIT;
+	flow->jumped_before = flow->jumped;
+	flow->jumped = 0;
 	flow->min_rtt_us = 0;
 	flow->first_sample = SEGUE_NEAR_NO_SAMPLE;
 	return 0;
@@ -394,7 +412,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	share = segue_near_share_in_group(flow, out, claim->weight);
 	if (share != SEGUE_NEAR_EVEN_SHARE && flow->claim_until == 1)
 		flow->old_until_ms = segue_max(flow->old_until_ms, segue_near_shared_until_ms(flow, all));
-	segue_near_on_rtt(flow, out->rtt_us, spare);
+	segue_near_on_rtt(flow, out, spare);
 	segue_near_on_probe_sample(state, out, share);
 	claim->competing_traffic = 0;
 	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));

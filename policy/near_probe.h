@@ -8,6 +8,7 @@
 #ifndef SEGUE_NEAR_PROBE_H
 #define SEGUE_NEAR_PROBE_H
 
+#include "near_jitter.h"
 #include "near_share.h"
 #include "near_state.h"
 #include "table.h"
@@ -90,7 +91,7 @@ SEGUE_ONCE u32 segue_near_on_probe_sample(SEGUE_STATE *state, const struct segue
 	    (number - flow->first_sample) % 2)
 		return 0;
 	behind = number - flow->first_sample;
-	if (out->rtt_us > flow->max_own_rtt_us || /* 8.5: competing traffic */
+	if (segue_near_has_jitter(flow) || out->rtt_us > flow->max_own_rtt_us || /* 8.5: competing traffic */
 	    out->rtt_us - flow->min_rtt_us >= behind * segue_near_slot_us(even_rate) / (4 * flow->flows)) {
 		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
 		return 0;

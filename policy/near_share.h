@@ -13,7 +13,7 @@
 #ifndef SEGUE_NEAR_SHARE_H
 #define SEGUE_NEAR_SHARE_H
 
-#include "near_state.h"
+#include "near_jitter.h"
 
 #define SEGUE_NEAR_EVEN_SHARE 256u /* one that is W / N */
 #define SEGUE_NEAR_LEAST_SHARE 64u

@@ -13,7 +13,10 @@
 #define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
 #define SEGUE_NEAR_SENT_LIMIT 0x3fffu /* packets; more count as so many */
 #define SEGUE_NEAR_TIME_LIMIT 0x3fffffu /* ms; a later end of a claim is this */
-#define SEGUE_NEAR_JITTER_LIMIT 0xffu /* more counts as so much */
+#define SEGUE_NEAR_JITTER_US 128u /* the unit of segue_near_flow.jitter */
+#define SEGUE_NEAR_JITTER_LIMIT 0x3ffu /* more counts as so much */
+#define SEGUE_NEAR_MORE_US 2048u /* the unit of segue_near_flow.last_more */
+#define SEGUE_NEAR_MORE_LIMIT 0x3fu /* more counts as so much */
 
 /* segue_near_flow.probe: the state of the rate probe (8.7) */
 enum {
@@ -35,9 +38,7 @@ struct segue_near_flow {
 	u16 slowdown : 3; /* where they do: the pace is so many eighths slower */
 	u16 no_queue : 1; /* in the round before, none has waited */
 	u32 claim_until : 22; /* 0: no claim lasts; 1: its first round; else its end, ms */
-	u32 queue_before : 1; /* the round before has shown competing traffic */
-	u32 raised : 1; /* the notice has raised the window without an outage */
-	u32 jitter : 8; /* mean of round trips over the least of their round, in rtt_us / 256 (8.5) */
+	u32 jitter : 10; /* mean of round trips over the least of their round (8.5) */
 	u16 flight; /* packets in flight at the notice */
 	u16 sent_on_new : 14; /* SEGUE_NEAR_SENT_LIMIT: the last so many of them were on the new link */
 	u16 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */
@@ -47,7 +48,12 @@ struct segue_near_flow {
 	u32 rtt_us; /* of the new path, as reported */
 	u32 max_own_rtt_us; /* a longer round trip shows competing traffic (8.5) */
 	u32 min_rtt_us; /* least round trip of this round; 0: none yet */
-	u32 round_ends_ms; /* at first until the claim's second round trip, then by rounds */
+	u32 round_ends_ms : 22; /* at first until the claim's second round trip, then by rounds */
+	u32 queue_before : 1; /* the round before has shown competing traffic */
+	u32 raised : 1; /* the notice has raised the window without an outage */
+	u32 last_more : 6; /* the last round trip, over the reported one (8.12) */
+	u32 jumped : 1; /* in this round, a round trip has jumped */
+	u32 jumped_before : 1; /* the same in the round before */
 	union {
 		u32 old_until_ms; /* claim_until 1: ho_point is waited for no longer (8.5) */
 		u32 path_rtt_us; /* later: least round trip since the first round (8.1) */
@@ -80,23 +86,6 @@ static inline u32 segue_near_slot_us(u64 rate)
 static inline u32 segue_near_bdp(u32 rtt_us, u64 rate)
 {
 	return segue_saturate(rtt_us * rate / SEGUE_NEAR_PACKET_BITS);
-}
-
-/* 8.1: more packets fill the path if it is longer than reported, or if its slots are shorter (8.7).
- * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
- * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
- * since the first count. */
-static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 rate)
-{
-	const u32 least_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
-	const u32 rtt_us = segue_max(segue_min(least_us, flow->max_own_rtt_us), flow->rtt_us);
-
-	return segue_near_bdp(rtt_us, rate);
-}
-
-static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
-{
-	return segue_near_full_bdp(flow, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }
 
 #endif

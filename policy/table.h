@@ -37,6 +37,9 @@ struct segue_flow {
 #define SEGUE_STATE void
 #endif
 
+/* A function that SEGUE_ONCE ones call must be part of them, or its types would be the program's. */
+#define SEGUE_INLINE static inline __attribute__((always_inline))
+
 /* Whether these structures fit. */
 #define SEGUE_FITS(settings, state)                                                                \
 	_Static_assert(sizeof(settings) <= 4 * SEGUE_SETTINGS_WORDS, "SEGUE_SETTINGS_WORDS");      \

@@ -214,6 +214,15 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (Receives(bbm("6400/9", "6400/9"), 20), Claims([11, 11])),
         (send(100, 0, 0), lasts(20, 12_800)),
         (send(100, 20, 0), lasts(0, 12_800)),
+        // Jitter (8.12): the round trip jumps from 20 to 34 ms. Their mean excess is 1.8, 3.3, 4.6 and 5.8 ms then. More
+        // than three slots hide what a rate probe shows, and 20 + 2 * 5.76 ms hold six packets more.
+        (Receives(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
+        (NewAck(112), Nothing),
+        (measured(112, 40, 20_000), lasts(0, 12_800)),
+        (measured(112, 50, 34_000), lasts(0, 6400)),
+        (measured(112, 60, 34_000), lasts(0, 6400)),
+        (measured(112, 70, 34_000), lasts(0, 6400)),
+        (measured(112, 80, 34_000), lasts(6, 6400)),
     ]
 }
 

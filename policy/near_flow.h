@@ -255,19 +255,16 @@ static inline u32 segue_near_end_ms(const struct segue_near_flow *flow, u32 elap
 	return segue_min(segue_saturate(end_ms), SEGUE_NEAR_TIME_LIMIT);
 }
 
-/* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. If the
- * link is spare, it lasts until the last packet of a rate probe has come back (8.10). */
+/* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. It is shorter
+ * if the link is spare, and the flow cannot probe (8.10). */
 static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 spare)
 {
 	const u64 slot_us = segue_near_slot_us(flow->kbps);
 	u64 round_us = flow->rtt_us, least_us = SEGUE_NEAR_MIN_ROUND_SLOTS * slot_us;
 
-	if (spare) {
+	if (spare && !segue_near_can_probe(flow)) {
 		round_us = flow->max_own_rtt_us;
-		if (segue_near_can_probe(flow))
-			round_us += SEGUE_NEAR_PROBE_SLOTS * slot_us;
-		else
-			least_us = SEGUE_NEAR_SHORT_ROUND_SLOTS * slot_us;
+		least_us = SEGUE_NEAR_SHORT_ROUND_SLOTS * slot_us;
 	}
 	if (round_us < least_us)
 		round_us = least_us;
@@ -418,7 +415,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));
 	if (old_unacked && out->elapsed_ms >= flow->old_until_ms)
 		flow->claim_until = 0;
-	else if (out->elapsed_ms >= flow->round_ends_ms)
+	else if (out->elapsed_ms >= flow->round_ends_ms && !segue_near_awaits_probe(flow, out, share))
 		segue_near_on_round(state, old_unacked, out->elapsed_ms, spare, claim);
 	if (!flow->claim_until)
 		return 0;

@@ -16,7 +16,7 @@
 #define SEGUE_NEAR_PROBE_PAUSE 8u /* rounds from a rate probe that failed to the next (6.4) */
 #define SEGUE_NEAR_MIN_PROBE 3u /* packets of a rate probe */
 #define SEGUE_NEAR_NO_SAMPLE 7u /* no packet of a rate probe */
-#define SEGUE_NEAR_PROBE_SLOTS 4u /* from a round's begin to the last packet of its rate probe */
+#define SEGUE_NEAR_PROBE_SLOTS 4u /* from a rate probe's begin to its last packet, and a slot more */
 
 /* 8.7: packets of a rate probe, as far as the window has so many. Fewer than three are none: the
  * packet that decides is a slot behind another. */
@@ -56,7 +56,8 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 
 /* 8.7: the round trip of the last packet to arrive. If the link has the clock's rate, half of what
  * left between this packet and an earlier one still waits, in slots of the link. Whole slots of
- * the flow are between them, in which the other flows have sent what is theirs. */
+ * the flow are between them, in which the other flows have sent what is theirs. For one flow or two
+ * half a slot makes no difference. */
 SEGUE_ONCE u32 segue_near_on_probe_sample(SEGUE_STATE *state, const struct segue_out *out, u32 share)
 {
 	struct segue_near_flow *flow = (void *)state;
@@ -88,9 +89,11 @@ SEGUE_ONCE u32 segue_near_on_probe_sample(SEGUE_STATE *state, const struct segue
 		return 0;
 	}
 	if (number + 2 < packets || number < flow->first_sample + 2u ||
-	    (number - flow->first_sample) % 2)
+	    (flow->flows > 2 && (number - flow->first_sample) % 2))
 		return 0;
 	behind = number - flow->first_sample;
+	if (flow->flows == 2)
+		behind &= ~1u; /* the other flow may have sent nothing in the last half */
 	if (segue_near_has_jitter(flow) || out->rtt_us > flow->max_own_rtt_us || /* 8.5: competing traffic */
 	    out->rtt_us - flow->min_rtt_us >= behind * segue_near_slot_us(even_rate) / (4 * flow->flows)) {
 		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
@@ -99,6 +102,16 @@ SEGUE_ONCE u32 segue_near_on_probe_sample(SEGUE_STATE *state, const struct segue
 	flow->steps = segue_near_steps_after_probe(flow->steps) & 31;
 	flow->probe = SEGUE_NEAR_PROBE_STARTS;
 	return 0;
+}
+
+/* 8.7: 1 if a round trip may still decide a rate probe: the round waits for it. */
+static inline u32 segue_near_awaits_probe(const struct segue_near_flow *flow, const struct segue_out *out, u32 share)
+{
+	const u64 rate = segue_near_shared_kbps(segue_near_rate_kbps(flow), share);
+	const u64 most_us = flow->max_own_rtt_us + SEGUE_NEAR_PROBE_SLOTS * (u64)segue_near_slot_us(rate);
+
+	return (flow->probe == SEGUE_NEAR_PROBE_SENDS || flow->probe == SEGUE_NEAR_PROBE_WAITS) &&
+	       out->now_us - flow->probe_began_us < most_us;
 }
 
 /* 8.7: 1 if this flow has enough packets for a rate probe. */

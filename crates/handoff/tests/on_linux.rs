@@ -381,7 +381,7 @@ mod claim {
         {
             let round = |ms| drained(ms, if is_of_before { ms } else { 90 }, rtt_us);
             let mut sender = told(&view(), 1);
-            assert_eq!(asked(&mut sender, &drained(200, 0, 0)), (Some(11 + 2), TWICE));
+            assert_eq!(asked(&mut sender, &drained(0, 0, 0)), (Some(11 + 2), TWICE));
             assert!(asked(&mut sender, &round(202)).0.is_some());
             let advice = sender.before_sending(&round(304));
             assert_eq!(sender.claims(), goes_on, "{rtt_us}");

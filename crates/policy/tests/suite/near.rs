@@ -344,6 +344,68 @@ fn a_raise_without_an_outage_is_refuted_by_one_round() {
     assert_eq!(ends(&outage, 10), Some(201));
 }
 
+/// 8.7: a round waits for the rate probe that it began. To 200kbit/300ms the round has 662.08 ms, and the fifth packet
+/// leaves two slots of 60 ms later. Where no round trip decides, the limit of 8.5, 783.955 ms, and four slots have passed.
+#[test]
+fn a_round_waits_for_its_rate_probe() {
+    let second_round = |fifth_arrives: bool| {
+        let mut flow = near().start();
+        flow.on_notice(&near_sender(100, 0), &bbm("6400/9", "200/300"));
+        let mut pace = |elapsed_ms, sent, sample: Option<(u32, u32)>| {
+            let now_us = 1000 * elapsed_ms + 5_000_000;
+            let (sent_ms, rtt_us) = sample.unwrap_or_default();
+            let sent_us = 1000 * sent_ms + 5_000_000;
+            let out =
+                Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent, rtt_us, sent_us, ..Out::default() };
+            flow.claim(&out).expect("it lasts").kbps
+        };
+        // The first round has two round trips, in which nothing has left.
+        assert_eq!([pace(0, 0, None), pace(241, 0, None)], [400, 200]);
+        assert_eq!([pace(1324, 0, None), pace(1325, 0, None)], [200, 400]);
+        for packet in 1..6 {
+            assert_eq!(pace(1325 + 30 * packet, packet, None), if packet < 5 { 400 } else { 400 / 7 });
+        }
+        assert_eq!(pace(1505, 6, None), 200);
+        let round_trip = |sent_ms| Some((sent_ms, 662_080));
+        assert_eq!(pace(1988, 6, round_trip(1325)), 200);
+        if fifth_arrives {
+            vec![pace(2108, 6, round_trip(1445))]
+        } else {
+            vec![pace(2348, 6, None), pace(2349, 6, None)]
+        }
+    };
+    // It has not waited: three steps, and the next six packets probe.
+    assert_eq!(second_round(true), [780]);
+    // It has been retransmitted. The next round probes.
+    assert_eq!(second_round(false), [200, 400]);
+}
+
+/// 8.7: six packets probe. ACKs come for the first and the sixth, which are two slots and a half apart. With two flows
+/// the other may have sent nothing in the half, so that two slots count. At the reported rate a packet waits for a packet
+/// of the link longer in each. With three flows the others could have sent two packets in the half, or none.
+#[test]
+fn half_a_slot_decides_for_one_flow_or_two() {
+    let passes = |flows: u32, limit_us: u32| {
+        let slot_us = 60_000 * flows;
+        let mut flow = near().start();
+        flow.on_notice(&near_sender(100, 0), &Notice { flows, ..bbm("6400/9", "200/300") });
+        let mut pace = |now_us: u32, sent, sent_us, rtt_us| {
+            let elapsed_ms = now_us / 1000;
+            let out =
+                Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent, sent_us, rtt_us, ..Out::default() };
+            flow.claim(&out).expect("it lasts").kbps
+        };
+        pace(0, 0, 0, 0);
+        let last_us = 5 * slot_us / 2;
+        pace(last_us, 6, 0, 0);
+        pace(662_080, 6, 0, 662_080);
+        pace(last_us + 662_080 + limit_us, 6, last_us, 662_080 + limit_us) > 200 / flows
+    };
+    assert_eq!([74_999, 75_000].map(|more_us| passes(1, more_us)), [true, false]);
+    assert_eq!([59_999, 60_000].map(|more_us| passes(2, more_us)), [true, false]);
+    assert!(!passes(3, 0));
+}
+
 /// 8.11: 24.04 ms at 300 Mbit/s hold 601 packets. A claim begins with 256, or with what was in flight. Each new packet that
 /// has arrived lets one more leave, also if a block reports it while old ones are missing.
 #[test]

@@ -119,6 +119,13 @@ static inline u32 segue_rejects_notice(u32 disconnected, u32 refuted, u32 since_
 	return !disconnected && refuted && since_ms < SEGUE_REJECT_MS;
 }
 
+/* A notice without an outage that follows another one so soon does not make its flow look for more than
+ * it reports. Otherwise a receiver that reports too little, time and again, would gain. */
+static inline u32 segue_notified_lately(u32 disconnected, u32 notified, u32 since_ms)
+{
+	return !disconnected && notified && since_ms < SEGUE_REJECT_MS;
+}
+
 /* After a trial that has passed, later grants may be twice as large; 0: nothing is known. */
 static inline u32 segue_proven_twice(u32 proven)
 {

@@ -106,7 +106,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->ho_point = tcp->snd_max;
 	flow->old_unacked = segue_seq_before(tcp->snd_una, tcp->snd_max) & 1;
 	flow->claim_until = 1;
-	flow->probe = SEGUE_NEAR_PROBE_STARTS;
+	flow->probe = tcp->notified_lately ? SEGUE_NEAR_PROBE_NEVER : SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
 	/* a raise without a disconnection is refuted by the first reduction (belief.h), and by one
 	 * round, whatever its jitter: a receiver that lies would gain otherwise */
@@ -234,11 +234,12 @@ static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queu
 {
 	const u32 jitter = segue_near_has_jitter(flow);
 	const u32 queued = (jitter ? queue : flow->queued) || !flow->min_rtt_us;
-	const u32 free = !queued && (jitter || !segue_near_can_probe(flow));
+	const u32 free = !queued && flow->probe != SEGUE_NEAR_PROBE_NEVER &&
+			 (jitter || !segue_near_can_probe(flow));
 
 	if (flow->slowdown && !queue)
 		flow->slowdown = (flow->slowdown - 1) & 7;
-	else if (free && spare)
+	else if (free && spare && !jitter)
 		flow->steps = segue_near_steps_after_probe(flow->steps) & 31;
 	else if (free && flow->no_queue)
 		flow->steps = segue_min(flow->steps + 1, SEGUE_NEAR_MAX_STEPS) & 31;
@@ -317,14 +318,9 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 	flow->queue_before = queue & 1;
 	if (claim->competing_traffic)
 		claim->extra_packets = segue_near_extra_at_end(flow);
-	if (queue) { /* 6.4 */
+	if (queue) /* 6.4 */
 		flow->steps = segue_near_steps_after_queue(flow->steps) & 31;
-		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
-	} else if (flow->probe == SEGUE_NEAR_PROBE_WAITS) {
-		flow->probe = SEGUE_NEAR_PROBE_STARTS;
-	} else if (flow->probe > SEGUE_NEAR_PROBE_PAUSED) {
-		flow->probe = flow->probe - 1 > SEGUE_NEAR_PROBE_PAUSED ? flow->probe - 1 : SEGUE_NEAR_PROBE_STARTS;
-	}
+	segue_near_probe_after_round(flow, queue);
 	segue_near_adjust_rate(flow, queue, spare);
 	if (claim->competing_traffic || (flow->claim_until > 1 && elapsed_ms >= flow->claim_until)) {
 		flow->claim_until = 0;
@@ -427,7 +423,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	}
 	rate = segue_near_shared_kbps(segue_near_rate_kbps(flow), share);
 	segue_near_take_share(flow, out, rate, old_out, segue_claim_limit(flow->flight, arrived), claim);
-	claim->kbps = segue_saturate(segue_near_pace(flow, out, rate) * (8 - flow->slowdown) / 8);
+	claim->kbps = segue_max(1, segue_saturate(segue_near_pace(flow, out, rate) * (8 - flow->slowdown) / 8));
 	return 1;
 }
 

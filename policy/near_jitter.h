@@ -66,13 +66,16 @@ static inline void segue_near_on_jitter(struct segue_near_flow *flow, u32 more_u
  * or if it has jitter (8.12).
  * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
  * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
- * since the first count. */
+ * since the first count. Where the notice has raised the window without an outage, a shorter one counts,
+ * too: a receiver that reports a long delay would gain otherwise. */
 static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 rate)
 {
-	const u32 least_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
-	const u32 rtt_us = segue_max(segue_min(least_us, flow->max_own_rtt_us), flow->rtt_us);
+	const u32 found_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;
+	const u32 shortest_us = flow->raised && found_us ? 0 : flow->rtt_us;
+	const u32 rtt_us = segue_max(segue_min(found_us, flow->max_own_rtt_us), shortest_us);
 
-	return segue_near_bdp(segue_saturate((u64)rtt_us + segue_near_jitter_wait_us(flow)), rate);
+	return segue_saturate((u64)segue_near_bdp(rtt_us, rate) +
+			      segue_near_bdp(segue_near_jitter_wait_us(flow), flow->kbps));
 }
 
 static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)

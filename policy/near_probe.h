@@ -16,6 +16,7 @@
 #define SEGUE_NEAR_PROBE_PAUSE 8u /* rounds from a rate probe that failed to the next (6.4) */
 #define SEGUE_NEAR_MIN_PROBE 3u /* packets of a rate probe */
 #define SEGUE_NEAR_NO_SAMPLE 7u /* no packet of a rate probe */
+#define SEGUE_NEAR_PROBE_LIMIT_US 60000000u /* a round waits for its rate probe no longer */
 #define SEGUE_NEAR_PROBE_SLOTS 4u /* from a rate probe's begin to its last packet, and a slot more */
 
 /* 8.7: packets of a rate probe, as far as the window has so many. Fewer than three are none: the
@@ -36,7 +37,7 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 
 	if (packets < SEGUE_NEAR_MIN_PROBE)
 		return rate;
-	if (flow->probe == SEGUE_NEAR_PROBE_STARTS) {
+	if (flow->probe == SEGUE_NEAR_PROBE_STARTS && !segue_near_has_jitter(flow)) {
 		flow->probe = SEGUE_NEAR_PROBE_SENDS;
 		flow->probe_sent = (u8)out->sent;
 		flow->probe_began_us = out->now_us;
@@ -108,10 +109,24 @@ SEGUE_ONCE u32 segue_near_on_probe_sample(SEGUE_STATE *state, const struct segue
 static inline u32 segue_near_awaits_probe(const struct segue_near_flow *flow, const struct segue_out *out, u32 share)
 {
 	const u64 rate = segue_near_shared_kbps(segue_near_rate_kbps(flow), share);
-	const u64 most_us = flow->max_own_rtt_us + SEGUE_NEAR_PROBE_SLOTS * (u64)segue_near_slot_us(rate);
+	const u64 probe_us = flow->max_own_rtt_us + SEGUE_NEAR_PROBE_SLOTS * (u64)segue_near_slot_us(rate);
+	const u32 most_us = segue_min(segue_saturate(probe_us), SEGUE_NEAR_PROBE_LIMIT_US);
 
 	return (flow->probe == SEGUE_NEAR_PROBE_SENDS || flow->probe == SEGUE_NEAR_PROBE_WAITS) &&
 	       out->now_us - flow->probe_began_us < most_us;
+}
+
+/* 8.7, 6.4: a round is over, and may have shown competing traffic. */
+static inline void segue_near_probe_after_round(struct segue_near_flow *flow, u32 queue)
+{
+	if (flow->probe == SEGUE_NEAR_PROBE_NEVER)
+		return;
+	if (queue)
+		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
+	else if (flow->probe == SEGUE_NEAR_PROBE_WAITS || flow->probe == SEGUE_NEAR_PROBE_PAUSED + 1)
+		flow->probe = SEGUE_NEAR_PROBE_STARTS;
+	else if (flow->probe > SEGUE_NEAR_PROBE_PAUSED)
+		flow->probe = (flow->probe - 1) & 15;
 }
 
 /* 8.7: 1 if this flow has enough packets for a rate probe. */

@@ -24,6 +24,7 @@ enum {
 	SEGUE_NEAR_PROBE_SENDS, /* not all of its packets have left */
 	SEGUE_NEAR_PROBE_WAITS, /* they have, and no round trip has decided yet */
 	SEGUE_NEAR_PROBE_PAUSED, /* plus the rounds until the next rate probe */
+	SEGUE_NEAR_PROBE_NEVER = 15, /* the flow was notified lately, too (8.7) */
 };
 
 /* State of one flow. */

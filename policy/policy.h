@@ -60,7 +60,8 @@ struct segue_sender {
 	u32 timeouts_since_ack; /* expiries since snd_una advanced */
 	u8 in_fast_recovery;
 	u8 in_rto_recovery;
-	u8 pad[2];
+	u8 notified_lately; /* at a notice without an outage: another one came shortly before (grant.h) */
+	u8 pad;
 };
 
 /* ------------------------------------------------------------ what is asked */

@@ -80,8 +80,8 @@ static inline void segue_view(const struct tcp_sock *tp, const struct segue_conn
 	view->srtt_before_us = timeouts ? conn->reduction.srtt_before_us : 0;
 	view->in_fast_recovery = state == TCP_CA_Recovery;
 	view->in_rto_recovery = state == TCP_CA_Loss;
-	view->pad[0] = 0;
-	view->pad[1] = 0;
+	view->notified_lately = 0;
+	view->pad = 0;
 }
 
 /* At least one packet, and no more than the socket may have. */

@@ -68,6 +68,7 @@ static inline enum segue_outcome segue_on_init(struct sock *sk, struct segue_not
 	conn->state.local_pending = 0;
 	conn->negotiated.link = order->new_link;
 	conn->accepted_ms = segue_now_ms();
+	conn->state.notified_lately = 0; /* this host does not lie to itself */
 	segue_count_one(&conn->accepted);
 	notice->old_link = order->old_link;
 	notice->new_link = order->new_link;

@@ -192,6 +192,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
 		return 0;
 	}
+	conn->state.notified_lately = conn->accepted && now_ms - conn->accepted_ms < SEGUE_REJECT_MS;
 	conn->accepted_ms = now_ms;
 	segue_count_one(&conn->accepted);
 	segue_count(SEGUE_COUNT_ACCEPTED);

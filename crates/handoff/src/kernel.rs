@@ -25,7 +25,8 @@ pub(crate) fn sender(view: &View) -> Sender {
         timeouts_since_ack: view.timeouts_since_ack,
         in_fast_recovery: u8::from(view.in_fast_recovery),
         in_rto_recovery: u8::from(view.in_rto_recovery),
-        pad: [0; 2],
+        notified_lately: 0,
+        pad: 0,
     }
 }
 

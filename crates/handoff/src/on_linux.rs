@@ -218,6 +218,8 @@ impl OnLinux {
             return Advice::default();
         }
         let mut tcp = sender(view);
+        let lately = self.notified_lately(&tp, notice);
+        tcp.notified_lately = lately.into();
         if tcp.timeouts_since_ack == 0 {
             // `segue_view`: this ACK may have ended the timeouts, and Linux forgets them first.
             (tcp.ssthresh_saved, tcp.srtt_before_us) = (0, 0);
@@ -244,6 +246,7 @@ impl OnLinux {
         self.rto_bound_ms = grant::rto_bound_ms(&notice.new_link);
         self.bounds_rto |= tp.has_rto_max && notice.disconnected != 0;
         self.notified_kbps = match act.has(What::SET_CWND) {
+            _ if lately => 0,
             // A claim's slots are this flow's alone only until it is over.
             true if act.has(What::CLAIM) => notice.new_link.rate_kbps,
             true => notice.new_link.rate_kbps / notice.flows.max(1),
@@ -252,6 +255,12 @@ impl OnLinux {
         self.resumed_at = None;
         self.applied = act.rules;
         self.enact(view, &tp, notice, &act)
+    }
+
+    /// Another notice came less than ten seconds before this one.
+    fn notified_lately(&self, tp: &KernelView, notice: &Notice) -> bool {
+        let since = millis(tp.now).wrapping_sub(millis(self.notified_at));
+        grant::notified_lately(notice.disconnected != 0, self.notified, since)
     }
 
     /// `segue_notice_rejected`. It counts as received nevertheless (`segue_consume`).

@@ -247,6 +247,29 @@ fn a_rate_that_is_too_small_fails_its_check() {
     assert_eq!(after(11, 36), None);
 }
 
+/// Reports of too low a rate, time and again: the rate is looked at once in ten seconds.
+#[test]
+fn a_second_notice_without_an_outage_has_no_rate_check() {
+    let told = Notice { old_link: FAST, new_link: SLOW, flows: 1, disconnected: 0 };
+    let ssthresh_after = |apart_s: u64| {
+        let mut sender = scheme("linux");
+        let later = |rounds, seconds: u64| with(&open(rounds), |tp| tp.now += seconds * 1_000 * MS);
+        for seconds in [0, apart_s] {
+            let view = with(&View { flight: 24, ..later(0, seconds) }, |tp| {
+                (tp.cwnd, tp.ssthresh, tp.min_rtt_us) = (40, 40, 19_950);
+            });
+            sender.on_notice(&View { cwnd: 40 * PACKET, ssthresh: 40 * PACKET, ..view }, &told);
+        }
+        for rounds in 1..=4 {
+            sender.on_ack(&later(rounds, apart_s));
+        }
+        let fast =
+            with(&later(5, apart_s + 1), |tp| (tp.rate_delivered, tp.rate_interval_us) = (36, 1_000_000));
+        sender.on_ack(&fast).ssthresh
+    };
+    assert_eq!([9, 10].map(ssthresh_after), [None, Some(u32::MAX)]);
+}
+
 /// The option does not say whether there was an outage: silence for longer than the round trips together does. A second
 /// notice within a second is none.
 #[test]

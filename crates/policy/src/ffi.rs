@@ -43,6 +43,7 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_trial_fails(lost: u32, arrived: u32, allowed: u32) -> u32;
     pub(crate) safe fn segue_shim_delivered_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
     pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
+    pub(crate) safe fn segue_shim_notified_lately(disconnected: u32, notified: u32, since_ms: u32) -> u32;
     pub(crate) safe fn segue_shim_rejects_notice(disconnected: u32, refuted: u32, since_ms: u32) -> u32;
     pub(crate) safe fn segue_shim_rate_check_fails(
         delivered: u32,
@@ -169,7 +170,7 @@ mod tests {
         all.extend(layout!(Link: rate_kbps, delay_us));
         all.extend(layout!(Notice: old_link, new_link, flows, disconnected));
         all.extend(layout!(Sender: snd_una, snd_max, flight, cwnd, ssthresh, rto_us,
-            ssthresh_saved, srtt_before_us, timeouts_since_ack, in_fast_recovery, in_rto_recovery));
+            ssthresh_saved, srtt_before_us, timeouts_since_ack, in_fast_recovery, in_rto_recovery, notified_lately));
         all.extend(layout!(Action: what, cwnd, ssthresh, min_rto_us, dupthresh, rules));
         all.push(size_of::<Etcp>());
         all.extend(layout!(Path: old_link, new_link, packet_bytes, ack_bytes, whole_packets));

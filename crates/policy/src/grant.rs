@@ -64,6 +64,11 @@ pub fn rejects_notice(disconnected: bool, refuted: bool, since_ms: u32) -> bool 
     ffi::segue_shim_rejects_notice(disconnected.into(), refuted.into(), since_ms) != 0
 }
 
+/// Whether a notice makes no flow look for more than it reports, because another one came `since_ms` ago.
+pub fn notified_lately(disconnected: bool, notified: bool, since_ms: u32) -> bool {
+    ffi::segue_shim_notified_lately(disconnected.into(), notified.into(), since_ms) != 0
+}
+
 /// Whether so many packets lost and arrived since the trial began refute the grant.
 pub fn trial_fails(lost: u32, arrived: u32, allowed: u32) -> bool {
     ffi::segue_shim_trial_fails(lost, arrived, allowed) != 0

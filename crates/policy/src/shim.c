@@ -82,6 +82,11 @@ u64 segue_shim_payload_rate(u32 kbps, u32 mss)
 	return segue_payload_rate(kbps, mss);
 }
 
+u32 segue_shim_notified_lately(u32 disconnected, u32 notified, u32 since_ms)
+{
+	return segue_notified_lately(disconnected, notified, since_ms);
+}
+
 u32 segue_shim_rejects_notice(u32 disconnected, u32 refuted, u32 since_ms)
 {
 	return segue_rejects_notice(disconnected, refuted, since_ms);
@@ -376,6 +381,7 @@ static const u32 layout[] = {
 	AT(segue_sender, rto_us), AT(segue_sender, ssthresh_saved),
 	AT(segue_sender, srtt_before_us), AT(segue_sender, timeouts_since_ack),
 	AT(segue_sender, in_fast_recovery), AT(segue_sender, in_rto_recovery),
+	AT(segue_sender, notified_lately),
 	SIZE(segue_action), AT(segue_action, what), AT(segue_action, cwnd),
 	AT(segue_action, ssthresh), AT(segue_action, min_rto_us), AT(segue_action, dupthresh),
 	AT(segue_action, rules),

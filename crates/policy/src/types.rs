@@ -56,8 +56,10 @@ pub struct Sender {
     pub in_fast_recovery: u8,
     /// 1 in RTO recovery.
     pub in_rto_recovery: u8,
+    /// 1 at a notice without an outage, if another one came shortly before.
+    pub notified_lately: u8,
     /// Not used.
-    pub pad: [u8; 2],
+    pub pad: u8,
 }
 
 /// Requests of the policy: a set of the flags below. A host that is asked for several things does them in this order.

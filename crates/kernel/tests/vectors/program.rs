@@ -195,7 +195,8 @@ impl Draw {
             timeouts_since_ack: self.value(4),
             in_fast_recovery: (self.below(3) == 0).into(),
             in_rto_recovery: (self.below(3) == 0).into(),
-            pad: [0; 2],
+            notified_lately: 0,
+            pad: 0,
         }
     }
 }

@@ -52,7 +52,8 @@ fn any_sender() -> impl Strategy<Value = Sender> {
             timeouts_since_ack: u32::from(in_rto_recovery),
             in_fast_recovery,
             in_rto_recovery,
-            pad: [0; 2],
+            notified_lately: 0,
+            pad: 0,
         },
     )
 }

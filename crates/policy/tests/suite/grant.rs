@@ -24,6 +24,15 @@ fn ask(event: GrantEvent, [a, b, c, d]: [u32; 4]) -> u32 {
     }
 }
 
+/// Ten seconds, and never after an outage.
+#[test]
+fn a_notice_that_follows_another_one() {
+    let lately =
+        |disconnected, notified| [9_999, 10_000].map(|ms| grant::notified_lately(disconnected, notified, ms));
+    assert_eq!(lately(false, true), [true, false]);
+    assert_eq!([lately(false, false), lately(true, true)], [[false; 2]; 2]);
+}
+
 #[test]
 fn bounds_by_hand() {
     for (event, arguments, answer) in grants() {

@@ -406,6 +406,51 @@ fn half_a_slot_decides_for_one_flow_or_two() {
     assert!(!passes(3, 0));
 }
 
+/// 8.7: a flow that was notified lately, too, begins no rate probe, and takes no step where nothing has waited (8.8).
+#[test]
+fn a_flow_that_was_notified_lately_looks_for_no_more() {
+    let paces = |notified_lately, notice: &Notice| {
+        let mut flow = near().start();
+        flow.on_notice(&Sender { notified_lately, ..near_sender(100, 0) }, notice);
+        [0, 2000, 4000, 6000].map(|elapsed_ms| {
+            let now_us = 1000 * elapsed_ms + 500_000;
+            let sent_us = now_us - 80_080;
+            let out =
+                Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent_us, rtt_us: 80_080, ..Out::default() };
+            flow.claim(&out).expect("it lasts").kbps
+        })
+    };
+    let probes = bbm("6400/9", "6400/39");
+    assert_eq!([0, 1].map(|lately| paces(lately, &probes)[0]), [12_800, 6400]);
+    assert_eq!(paces(1, &probes), [6400; 4]);
+    let too_few = Notice { flows: 4, ..bbm("6400/9", "200/9") };
+    assert!(paces(0, &too_few)[3] > 50);
+    assert_eq!(paces(1, &too_few), [50; 4]);
+}
+
+/// 8.1: 601.94 ms at 6400 kbit/s hold 321 packets, and 40 ms hold 21. A notice that has raised the window without an
+/// outage is not believed that the path is so long.
+#[test]
+fn a_long_delay_that_raised_the_window_is_found_out() {
+    let withheld = |cwnd, rtt_us| {
+        let mut flow = near().start();
+        flow.on_notice(&Sender { cwnd: packets(cwnd), ..near_sender(100, 0) }, &mbb("200/300", "6400/300"));
+        let now_us = 1_000_000;
+        let out = Out {
+            snd_una: 100,
+            unit: 1,
+            elapsed_ms: 50,
+            now_us,
+            sent_us: now_us - rtt_us,
+            rtt_us,
+            ..Out::default()
+        };
+        flow.claim(&out).expect("it lasts").withheld_packets
+    };
+    assert_eq!(withheld(10, 40_000), 321 - 21);
+    assert_eq!([(10, 601_940), (400, 40_000)].map(|(cwnd, rtt_us)| withheld(cwnd, rtt_us)), [0; 2]);
+}
+
 /// 8.11: 24.04 ms at 300 Mbit/s hold 601 packets. A claim begins with 256, or with what was in flight. Each new packet that
 /// has arrived lets one more leave, also if a block reports it while old ones are missing.
 #[test]

@@ -30,7 +30,7 @@
 #define SEGUE_NEAR_MIN_ROUND_MS 100u /* and lasts so long: CoDel's INTERVAL (RFC 8289) */
 #define SEGUE_NEAR_SHORT_ROUND_SLOTS 3u /* if the link is spare, and the flow cannot probe (8.10) */
 #define SEGUE_NEAR_QUEUE_US 5000u /* of a queue that is none: CoDel's TARGET (RFC 8289) */
-#define SEGUE_NEAR_MAX_JITTER 4u /* a quarter of the round trip: more shows competing traffic (8.5) */
+#define SEGUE_NEAR_JITTER_PART 4u /* of the round trip, a quarter: more jitter shows competing traffic (8.5) */
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first round */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
@@ -44,6 +44,12 @@ enum {
 static inline u32 segue_near_ms(u64 ns)
 {
 	return segue_saturate(ns / 1000000) + 1;
+}
+
+/* A time in the claim, as its state keeps it. */
+static inline u32 segue_near_until(u64 ms)
+{
+	return segue_min(segue_saturate(ms), SEGUE_NEAR_TIME_LIMIT);
 }
 
 static inline u32 segue_near_us(u64 ns)
@@ -136,7 +142,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 		flow->max_own_rtt_us = segue_max(flow->max_own_rtt_us, flow->rtt_us + SEGUE_NEAR_QUEUE_US);
 		round_ms = segue_max(round_ms, SEGUE_NEAR_MIN_ROUND_MS);
 	}
-	flow->round_ends_ms = segue_min(round_ms, SEGUE_NEAR_TIME_LIMIT) & SEGUE_NEAR_TIME_LIMIT;
+	flow->round_ends_ms = segue_near_until(round_ms) & SEGUE_NEAR_TIME_LIMIT;
 	flow->old_until_ms = segue_near_ms(segue_near_old_timeout_ns(&near, notice, flows,
 							   tcp->flight));
 
@@ -251,9 +257,8 @@ static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queu
 static inline u32 segue_near_end_ms(const struct segue_near_flow *flow, u32 elapsed_ms)
 {
 	const u32 slots_ms = segue_near_slot_us(flow->kbps) / 1000 * SEGUE_NEAR_MAX_CLAIM_SLOTS;
-	const u64 end_ms = (u64)elapsed_ms + segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms);
 
-	return segue_min(segue_saturate(end_ms), SEGUE_NEAR_TIME_LIMIT);
+	return segue_near_until((u64)elapsed_ms + segue_max(SEGUE_NEAR_MAX_CLAIM_MS, slots_ms));
 }
 
 /* 8.5: a round lasts a round trip, and some slots, so that it has more than one sample. It is shorter
@@ -276,7 +281,7 @@ static inline u32 segue_near_round_us(const struct segue_near_flow *flow, u32 sp
  * themselves. If old packets are missing, the delay may be reported at half of its value. */
 static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow, u32 old_unacked)
 {
-	const u32 most_us = flow->raised ? 0 : flow->rtt_us / SEGUE_NEAR_MAX_JITTER;
+	const u32 most_us = flow->raised ? 0 : flow->rtt_us / SEGUE_NEAR_JITTER_PART;
 	const u64 jitter_us = segue_min(segue_near_jitter_us(flow), most_us);
 
 	return segue_saturate(flow->max_own_rtt_us + jitter_us + (old_unacked ? flow->rtt_us : 0));
@@ -329,8 +334,7 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elap
 		flow->path_rtt_us = flow->min_rtt_us;
 	}
 	round_ms = segue_near_round_us(flow, spare) / 1000 + 1;
-	round_ms = segue_min(segue_saturate((u64)elapsed_ms + round_ms), SEGUE_NEAR_TIME_LIMIT);
-	flow->round_ends_ms = round_ms & SEGUE_NEAR_TIME_LIMIT;
+	flow->round_ends_ms = segue_near_until((u64)elapsed_ms + round_ms) & SEGUE_NEAR_TIME_LIMIT;
 	flow->jumped_before = flow->jumped;
 	flow->jumped = 0;
 	flow->min_rtt_us = 0;

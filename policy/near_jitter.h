@@ -62,12 +62,11 @@ static inline void segue_near_on_jitter(struct segue_near_flow *flow, u32 more_u
 	flow->jitter = jitter & SEGUE_NEAR_JITTER_LIMIT;
 }
 
-/* 8.1: more packets fill the path if it is longer than reported, or if its slots are shorter (8.7),
- * or if it has jitter (8.12).
- * It is longer by as much as the least round trip shows, as far as that shows no competing traffic.
- * In a round this may be the flow's own queue, which more packets would lengthen. So all rounds
- * since the first count. Where the notice has raised the window without an outage, a shorter one counts,
- * too: a receiver that reports a long delay would gain otherwise. */
+/* 8.1: more packets fill the path if it is longer than reported, if its slots are shorter (8.7), or if
+ * it has jitter (8.12). It is longer by as much as the least round trip shows, as far as that shows
+ * no competing traffic. In a round this may be the flow's own queue, which more packets would
+ * lengthen. So all rounds since the first count. Where the notice has raised the window without
+ * an outage, a shorter one counts, too: a receiver that reports a long delay would gain otherwise. */
 static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 rate)
 {
 	const u32 found_us = flow->claim_until > 1 ? flow->path_rtt_us : flow->min_rtt_us;

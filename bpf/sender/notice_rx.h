@@ -177,7 +177,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 				u32 waited, struct segue_notice *notice)
 {
 	const struct segue_report pending = conn->pending.report;
-	const u32 now_ms = segue_now_ms();
+	const u32 now_ms = segue_now_ms(), since_ms = now_ms - conn->accepted_ms, notified = conn->accepted;
 	struct segue_link old_link;
 
 	conn->pending.report.type = 0;
@@ -188,11 +188,10 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 	if (!segue_tells_of_handoff(conn, &pending, &old_link))
 		return 0;
 	/* Links do not change more often than once a second. The link is remembered anyway. */
-	if (conn->accepted && now_ms - conn->accepted_ms < SEGUE_NOTICES_APART_MS) {
+	if (notified && since_ms < SEGUE_NOTICES_APART_MS) {
 		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
 		return 0;
 	}
-	conn->state.notified_lately = conn->accepted && now_ms - conn->accepted_ms < SEGUE_REJECT_MS;
 	conn->accepted_ms = now_ms;
 	segue_count_one(&conn->accepted);
 	segue_count(SEGUE_COUNT_ACCEPTED);
@@ -200,6 +199,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 	notice->new_link = conn->negotiated.link;
 	notice->flows = segue_flows_of(&conn->host);
 	notice->disconnected = segue_was_disconnected(conn, tp, waited, &conn->negotiated.link);
+	conn->state.notified_lately = segue_notified_lately(notice->disconnected, notified, since_ms) & 1;
 	return 1;
 }
 

@@ -64,7 +64,7 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	if (conn->local_round && notice->disconnected && !tp->packets_out &&
 	    tp->write_seq != tp->snd_nxt)
 		segue_view_unsent(tp, &view);
-	view.notified_lately = segue_notified_lately(notice->disconnected, conn->state.notified_lately, 0) & 1;
+	view.notified_lately = conn->state.notified_lately;
 	beyond_us = segue_delay_beyond_us(tp->rtt_min.s[0].v, tp->srtt_us >> 3, &notice->old_link);
 	if (segue_decide(conn, &view, notice, beyond_us, &act)) {
 		segue_begin_trial(tp, conn);

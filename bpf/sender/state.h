@@ -95,7 +95,7 @@ struct segue_state {
 	u8 loss_probe : 1; /* enact.h: its packets have just left */
 	u8 loss_awaited : 1; /* enact.h: no reduction has come since */
 	u8 in_group : 1; /* group.h: counted in `hosts`, too */
-	u8 notified_lately : 1; /* react.h: the last notice but one came less than ten seconds before the last */
+	u8 notified_lately : 1; /* notice_rx.h: the last notice followed another one (grant.h) */
 	u8 overtaken : 1; /* notice_rx.h: the last report was a notice, and the first one has not come */
 	u8 ack_half; /* ack_order.h */
 };

@@ -72,6 +72,7 @@ impl Program<'_> {
         to.timeouts_since_ack = tcp.timeouts_since_ack;
         to.in_fast_recovery = tcp.in_fast_recovery;
         to.in_rto_recovery = tcp.in_rto_recovery;
+        to.notified_lately = tcp.notified_lately;
         self.run(event);
         self.answered()
     }
@@ -195,7 +196,7 @@ impl Draw {
             timeouts_since_ack: self.value(4),
             in_fast_recovery: (self.below(3) == 0).into(),
             in_rto_recovery: (self.below(3) == 0).into(),
-            notified_lately: 0,
+            notified_lately: (self.below(3) == 0).into(),
             pad: 0,
         }
     }

@@ -11,6 +11,7 @@ mod headers;
 mod knobs;
 mod ledger;
 mod near;
+mod near_flow;
 mod on_linux;
 mod path;
 mod rules;

@@ -19,6 +19,7 @@
 #define SEGUE_NEAR_FLOW_H
 
 #include "belief.h"
+#include "near_expected.h"
 #include "near_jitter.h"
 #include "near_probe.h"
 #include "near_share.h"
@@ -34,12 +35,6 @@
 #define SEGUE_NEAR_MAX_CLAIM_MS 10000u /* of a claim, after its first round */
 #define SEGUE_NEAR_MAX_CLAIM_SLOTS 256u /* of the flow, if these last longer */
 #define SEGUE_NEAR_MAX_SLOWDOWN 4u /* eighths by which a flow is slower, oversubscribed (8.8) */
-
-/* segue_action.rules */
-enum {
-	SEGUE_RULE_NEAR_CLAIMS = 1u << 0, /* 8.1 */
-	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 8.4 */
-};
 
 static inline u32 segue_near_ms(u64 ns)
 {
@@ -69,13 +64,12 @@ static inline u64 segue_near_old_ack_owd(const struct segue_notice *notice)
 /* 2.5, 2.6: of the packets in flight, those that left after completion. ACKs that were on the
  * old link then have let them out, one for each of its packets. Later ACKs come over the new
  * link, and not before the notice. W of them fit into the new path. */
-static inline u32 segue_near_sent_on_new(const struct segue_near *near,
-					 const struct segue_notice *notice, u32 flows,
-					 u32 flight)
+static inline u32 segue_near_sent_on_new(const struct segue_near_flow *flow, const struct segue_near *near,
+					 const struct segue_notice *notice, u32 flows, u32 flight)
 {
 	const u64 old_owd = segue_near_old_ack_owd(notice);
 	const u64 owd = near->ack_owd_ns < old_owd ? near->ack_owd_ns : old_owd;
-	const u64 sent = owd / (near->old_slot_ns * flows + 1) + 1;
+	const u64 sent = owd / (segue_near_time_between_ns(flow, near, flows) + 1) + 1;
 	const u32 there = segue_min(segue_saturate(sent), segue_near_share(near, 1));
 
 	return notice->disconnected ? 0 : segue_min(there, flight);
@@ -109,6 +103,9 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	/* the notice is about the path: its delays have what lies beyond the link */
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
 	window = segue_saturate((u64)segue_near_share(&near, 1) * SEGUE_PACKET);
+	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
+	flow->sent_on_new = segue_min(segue_near_sent_on_new(flow, &near, notice, flows, flow->flight),
+				      SEGUE_NEAR_SENT_LIMIT) & SEGUE_NEAR_SENT_LIMIT;
 	flow->ho_point = tcp->snd_max;
 	flow->old_unacked = segue_seq_before(tcp->snd_una, tcp->snd_max) & 1;
 	flow->claim_until = 1;
@@ -127,11 +124,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->queued = 0;
 	flow->no_queue = 0;
 	flow->complete = 0;
-	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
-	flow->sent_on_new = segue_min(segue_near_sent_on_new(&near, notice, flows, flow->flight),
-				      SEGUE_NEAR_SENT_LIMIT) & SEGUE_NEAR_SENT_LIMIT;
-	flow->kbps = segue_min(segue_max(1, notice->new_link.rate_kbps / flows),
-			       SEGUE_RATE_LIMIT - 1) & (SEGUE_RATE_LIMIT - 1);
+	flow->kbps = segue_near_kbps(notice->new_link.rate_kbps / flows);
 	flow->steps = 0;
 	flow->rtt_us = segue_near_us(near.rtt_ns);
 	flow->max_own_rtt_us = segue_near_us(segue_near_max_own_rtt_ns(&near, flows));
@@ -403,6 +396,8 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 
 	if (!flow->claim_until)
 		return 0;
+	if (segue_near_expects(flow))
+		return segue_near_expected_pace(flow, out, claim);
 	claim->behind = segue_near_behind(flow, out, old_unacked);
 	all = (s64)claim->behind + out->others_behind;
 	claim->weight = segue_near_weight(claim->behind, all, segue_min(out->others, SEGUE_NEAR_FLOWS_LIMIT) + 1);
@@ -433,7 +428,8 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 
 SEGUE_FITS(u32, struct segue_near_flow);
 
-SEGUE_POLICY(near, .on_notice = segue_near_on_notice, .on_new_ack = segue_near_on_new_ack,
+SEGUE_POLICY(near, .on_notice = segue_near_on_notice, .on_expected = segue_near_on_expected,
+	     .on_new_ack = segue_near_on_new_ack,
 	     .on_fast_retransmit = segue_near_on_fast_retransmit,
 	     .on_timeout = segue_near_on_timeout, .listens = segue_near_listens,
 	     .claim = segue_near_claim);

@@ -18,12 +18,20 @@
 #define SEGUE_NEAR_MORE_US 2048u /* the unit of segue_near_flow.last_more */
 #define SEGUE_NEAR_MORE_LIMIT 0x3fu /* more counts as so much */
 
+/* segue_action.rules */
+enum {
+	SEGUE_RULE_NEAR_CLAIMS = 1u << 0, /* 8.1 */
+	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 8.4 */
+	SEGUE_RULE_NEAR_EXPECTS = 1u << 2, /* 8.13 */
+};
+
 /* segue_near_flow.probe: the state of the rate probe (8.7) */
 enum {
 	SEGUE_NEAR_PROBE_STARTS = 1, /* the next packet is its first one */
 	SEGUE_NEAR_PROBE_SENDS, /* not all of its packets have left */
 	SEGUE_NEAR_PROBE_WAITS, /* they have, and no round trip has decided yet */
 	SEGUE_NEAR_PROBE_PAUSED, /* plus the rounds until the next rate probe */
+	SEGUE_NEAR_PROBE_EXPECTS = 14, /* no claim yet: a handoff is expected (8.13) */
 	SEGUE_NEAR_PROBE_NEVER = 15, /* the flow was notified lately, too (8.7) */
 };
 
@@ -76,6 +84,12 @@ static inline u64 segue_near_rate_kbps(const struct segue_near_flow *flow)
 		kbps += (kbps / 4) & (0 - (less >> 63));
 	}
 	return kbps;
+}
+
+/* A rate as the state keeps it. */
+static inline u32 segue_near_kbps(u32 kbps)
+{
+	return segue_min(segue_max(1, kbps), SEGUE_RATE_LIMIT - 1) & (SEGUE_RATE_LIMIT - 1);
 }
 
 static inline u32 segue_near_slot_us(u64 rate)

@@ -55,6 +55,10 @@ struct segue_flow {
 struct segue_table {
 	void (*on_notice)(const void *set, void *flow, const struct segue_sender *tcp,
 			  const struct segue_notice *notice, struct segue_action *act);
+	/* the mobile will move to the new link of this notice, without an outage. SEGUE_CLAIM: until
+	 * that notice, claim() says how fast packets leave at most, and nothing else of it counts */
+	void (*on_expected)(const void *set, void *flow, const struct segue_sender *tcp,
+			    const struct segue_notice *notice, struct segue_action *act);
 	/* snd_una has advanced */
 	void (*on_new_ack)(const void *set, void *flow, const struct segue_sender *tcp,
 			   struct segue_action *act);

@@ -13,6 +13,9 @@
  *
  * Where no fq paces, TCP does by itself (SK_PACING_NEEDED), until the claim is over.
  *
+ * Before an expected handoff the congestion control keeps its window, and its pace where that is
+ * slower.
+ *
  * Source: docs/internals/kernel.md; net/ipv4/tcp_output.c.
  */
 #ifndef SEGUE_SENDER_CLAIM_H
@@ -30,9 +33,11 @@ static inline u32 segue_claims(struct sock *sk)
 	return conn && conn->state.claim;
 }
 
-static inline void segue_begin_claim(struct sock *sk, struct segue_connection *conn)
+/* expects: the handoff is expected, and has not come */
+static inline void segue_begin_claim(struct sock *sk, struct segue_connection *conn, u32 expects)
 {
 	conn->state.claim = 1;
+	conn->state.expects = expects & 1;
 	if (sk->sk_pacing_status == SK_PACING_NONE) {
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 		conn->state.paces = 1;
@@ -47,9 +52,12 @@ static inline void segue_end_claim(struct sock *sk, struct segue_connection *con
 
 	conn->state.claim = 0;
 	segue_leave_group(conn);
-	tp->snd_cwnd = segue_window_after_claim(tp->snd_cwnd, conn->guard.packets, competing, more);
-	tp->snd_cwnd_cnt = 0;
-	tp->snd_cwnd_stamp = (u32)bpf_jiffies64();
+	if (!conn->state.expects) {
+		tp->snd_cwnd = segue_window_after_claim(tp->snd_cwnd, conn->guard.packets, competing, more);
+		tp->snd_cwnd_cnt = 0;
+		tp->snd_cwnd_stamp = (u32)bpf_jiffies64();
+	}
+	conn->state.expects = 0;
 	if (competing)
 		tp->snd_ssthresh = segue_min(tp->snd_ssthresh, segue_max(2, tp->snd_cwnd));
 	if (conn->state.paces && sk->sk_pacing_status == SK_PACING_NEEDED)
@@ -83,7 +91,7 @@ static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_
 /* Packets are about to leave. */
 enum segue_sending {
 	SEGUE_NO_CLAIM = 0,
-	SEGUE_CLAIM_LASTS, /* each packet leaves by itself */
+	SEGUE_CLAIM_LASTS, /* each packet leaves by itself; the same before an expected handoff */
 	SEGUE_CLAIM_OVER, /* since now: the congestion control must start again */
 };
 
@@ -93,25 +101,33 @@ static inline enum segue_sending segue_before_sending(struct sock *sk)
 	struct segue_claim claim = {};
 	struct segue_connection *conn;
 	struct segue_out out;
-	u32 window;
+	u32 window, expects;
+	u64 rate;
 
 	if (!SEGUE_ANSWERS(scheme, claim))
 		return SEGUE_NO_CLAIM;
 	conn = segue_connection_of(sk);
 	if (!conn || !conn->state.claim)
 		return SEGUE_NO_CLAIM;
+	expects = conn->state.expects;
 	segue_view_out(tp, conn, &out);
-	segue_meet_group(tp, conn, &out);
+	if (!expects)
+		segue_meet_group(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
 		segue_end_claim(sk, conn, claim.competing_traffic, claim.extra_packets);
-		return SEGUE_CLAIM_OVER;
+		return expects ? SEGUE_NO_CLAIM : SEGUE_CLAIM_OVER;
+	}
+	rate = segue_payload_rate(claim.kbps, tp->mss_cache);
+	if (expects) {
+		sk->sk_pacing_rate = rate < sk->sk_pacing_rate ? rate : sk->sk_pacing_rate;
+		return SEGUE_CLAIM_LASTS;
 	}
 	segue_tell_group(conn, claim.behind, claim.weight);
 	window = segue_claim_window(conn->guard.packets) + claim.extra_packets;
 	window = segue_max(1, window - segue_min(window, claim.withheld_packets));
 	if (!conn->state.expired)
 		tp->snd_cwnd = segue_min(window, tp->snd_cwnd_clamp);
-	sk->sk_pacing_rate = segue_payload_rate(claim.kbps, tp->mss_cache);
+	sk->sk_pacing_rate = rate;
 	return SEGUE_CLAIM_LASTS;
 }
 

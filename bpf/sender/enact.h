@@ -228,7 +228,7 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 	    !(act->what & (SEGUE_RETRANSMIT_HEAD | SEGUE_CLAIM)))
 		segue_send_loss_probe(tp, conn);
 	if (act->what & SEGUE_CLAIM)
-		segue_begin_claim(sk, conn);
+		segue_begin_claim(sk, conn, 0);
 	if (act->what & SEGUE_SET_CWND && act->what & SEGUE_SET_SSTHRESH)
 		segue_guard(conn, tp, tp->snd_ssthresh);
 	return anew;

@@ -88,6 +88,7 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	enum segue_outcome anew = SEGUE_AS_BEFORE;
 	struct tcp_sock *tp = segue_tcp(sk);
 	const u32 waited = conn->state.busy;
+	enum segue_told told = SEGUE_TOLD_NOTHING;
 
 	conn->state.icmp_requested = 0;
 	if (conn->state.loss_probe)
@@ -105,9 +106,13 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 		segue_guard_on_ack(conn, tp);
 	else if (conn->notified_kbps && !conn->state.claim)
 		segue_check_rate(conn, tp);
-	if (conn->pending.report.type && segue_consume(conn, tp, waited, notice)) {
+	if (conn->pending.report.type)
+		told = segue_consume(conn, tp, waited, notice);
+	if (told == SEGUE_TOLD_HANDOFF) {
 		if (segue_on_notice(sk, conn, notice))
 			anew = SEGUE_BY_NOTICE;
+	} else if (told == SEGUE_TOLD_EXPECTED) {
+		segue_on_expected(sk, conn, notice);
 	} else if (conn->state.trial_rounds && segue_trial_on_ack(tp, conn)) {
 		/* after a notice it can wait: the verifier would check each path through both */
 		anew = SEGUE_RETREATED;

@@ -136,9 +136,15 @@ static inline u32 segue_was_disconnected(const struct segue_connection *conn,
 	return waited && segue_was_silent(silence_us, tp->srtt_us >> 3, link);
 }
 
-/* 1: with this report the peer has told of a handoff from `old_link` to negotiated.link. Over a slower old link a first
- * report may come after the notice, and its number is no more news then. */
-static inline u32 segue_tells_of_handoff(struct segue_connection *conn, const struct segue_report *report,
+/* The content of a report. */
+enum segue_told {
+	SEGUE_TOLD_NOTHING = 0, /* for the policy */
+	SEGUE_TOLD_HANDOFF, /* from `old_link` to negotiated.link */
+	SEGUE_TOLD_EXPECTED, /* a handoff from negotiated.link to the link of the report */
+};
+
+/* Over a slower old link a first report may come after the notice, and its number is no more news then. */
+static inline enum segue_told segue_tells_of_handoff(struct segue_connection *conn, const struct segue_report *report,
 					 struct segue_link *old_link)
 {
 	struct segue_negotiated *negotiated = &conn->negotiated;
@@ -147,50 +153,64 @@ static inline u32 segue_tells_of_handoff(struct segue_connection *conn, const st
 		conn->state.overtaken = 0;
 		*old_link = report->link;
 		segue_count(SEGUE_COUNT_FIRST);
-		return 1;
+		return SEGUE_TOLD_HANDOFF;
+	}
+	/* or the first report, which may come yet, would be no more news */
+	if (report->type == SEGUE_TYPE_EXPECTED && !negotiated->link.rate_kbps) {
+		segue_refuse(conn, SEGUE_COUNT_NO_OLD_LINK);
+		return SEGUE_TOLD_NOTHING;
 	}
 	if (segue_accept_report(&negotiated->replay, report) != SEGUE_ACCEPTED) {
 		segue_refuse(conn, SEGUE_COUNT_REPEATED);
-		return 0;
+		return SEGUE_TOLD_NOTHING;
 	}
 	if (report->type == SEGUE_TYPE_EXPECTED) {
 		segue_count(SEGUE_COUNT_FORESEEN);
-		return 0;
+		return SEGUE_TOLD_EXPECTED;
 	}
 	*old_link = negotiated->link;
 	negotiated->link = report->link;
 	conn->state.overtaken = 0;
 	if (report->type == SEGUE_TYPE_FIRST) {
 		segue_count(SEGUE_COUNT_FIRST);
-		return 0;
+		return SEGUE_TOLD_NOTHING;
 	}
 	if (!old_link->rate_kbps) {
 		conn->state.overtaken = 1;
 		segue_refuse(conn, SEGUE_COUNT_NO_OLD_LINK);
-		return 0;
+		return SEGUE_TOLD_NOTHING;
 	}
-	return 1;
+	return SEGUE_TOLD_HANDOFF;
 }
 
-/* When an ACK is answered. waited: the flow had waited for it. 1: `notice` is for the policy. */
-static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
+/* When an ACK is answered. waited: the flow had waited for it. `notice` is for the policy, unless
+ * nothing is told. */
+static inline enum segue_told segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
 				u32 waited, struct segue_notice *notice)
 {
 	const struct segue_report pending = conn->pending.report;
 	const u32 now_ms = segue_now_ms(), since_ms = now_ms - conn->accepted_ms, notified = conn->accepted;
 	struct segue_link old_link;
+	enum segue_told told;
 
 	conn->pending.report.type = 0;
 	if (conn->pending.stamp != segue_segment_stamp(tp)) {
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
-		return 0;
+		return SEGUE_TOLD_NOTHING;
 	}
-	if (!segue_tells_of_handoff(conn, &pending, &old_link))
-		return 0;
+	told = segue_tells_of_handoff(conn, &pending, &old_link);
+	if (told == SEGUE_TOLD_EXPECTED) {
+		notice->old_link = conn->negotiated.link;
+		notice->new_link = pending.link;
+		notice->flows = segue_flows_of(&conn->host);
+		notice->disconnected = 0;
+	}
+	if (told != SEGUE_TOLD_HANDOFF)
+		return told;
 	/* Links do not change more often than once a second. The link is remembered anyway. */
 	if (notified && since_ms < SEGUE_NOTICES_APART_MS) {
 		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
-		return 0;
+		return SEGUE_TOLD_NOTHING;
 	}
 	conn->accepted_ms = now_ms;
 	segue_count_one(&conn->accepted);
@@ -200,7 +220,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 	notice->flows = segue_flows_of(&conn->host);
 	notice->disconnected = segue_was_disconnected(conn, tp, waited, &conn->negotiated.link);
 	conn->state.notified_lately = segue_notified_lately(notice->disconnected, notified, since_ms) & 1;
-	return 1;
+	return SEGUE_TOLD_HANDOFF;
 }
 
 #endif

@@ -81,6 +81,22 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
+/* A handoff is expected. During a claim that says nothing: its pace is that of the link in use. */
+static inline void segue_on_expected(struct sock *sk, struct segue_connection *conn,
+				     const struct segue_notice *notice)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act;
+
+	if (!SEGUE_ANSWERS(scheme, on_expected) || (conn->state.claim && !conn->state.expects))
+		return;
+	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	SEGUE_ASK(scheme, on_expected, &act, segue_settings(), &conn->flow, &view, notice);
+	if (act.what & SEGUE_CLAIM)
+		segue_begin_claim(sk, conn, 1);
+}
+
 /* Whether the policy may ask for something at an ACK or a cut. */
 static inline u32 segue_listening(const struct segue_connection *conn)
 {
@@ -122,7 +138,7 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 	if (!segue_listening(conn)) {
 		if (conn->state.raise_on_trial && conn->state.trial_rounds)
 			segue_refuted(tp, conn);
-		if (conn->state.claim)
+		if (conn->state.claim && !conn->state.expects)
 			segue_end_claim(sk, conn, 0, 0);
 		return;
 	}

@@ -97,6 +97,7 @@ struct segue_state {
 	u8 in_group : 1; /* group.h: counted in `hosts`, too */
 	u8 notified_lately : 1; /* notice_rx.h: the last notice followed another one (grant.h) */
 	u8 overtaken : 1; /* notice_rx.h: the last report was a notice, and the first one has not come */
+	u8 expects : 1; /* claim.h: no claim yet; a handoff is expected, and the pace alone is the policy's */
 	u8 ack_half; /* ack_order.h */
 };
 

@@ -18,6 +18,7 @@ char _license[] SEC("license") = "GPL";
 enum segue_vector {
 	SEGUE_VECTOR_FORGET,
 	SEGUE_VECTOR_NOTICE,
+	SEGUE_VECTOR_EXPECTED,
 	SEGUE_VECTOR_NEW_ACK,
 	SEGUE_VECTOR_DSACK,
 	SEGUE_VECTOR_DUP_ACK,
@@ -78,6 +79,9 @@ static void on_policy(void)
 	switch (event) {
 	case SEGUE_VECTOR_NOTICE:
 		SEGUE_ASK(scheme, on_notice, &action, settings, &flow, &sender, &notice);
+		break;
+	case SEGUE_VECTOR_EXPECTED:
+		SEGUE_ASK(scheme, on_expected, &action, settings, &flow, &sender, &notice);
 		break;
 	case SEGUE_VECTOR_NEW_ACK:
 		SEGUE_ASK(scheme, on_new_ack, &action, settings, &flow, &sender);

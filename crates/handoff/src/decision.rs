@@ -90,6 +90,11 @@ impl LoggedScheme {
         self.note(Occasion::Notice(*notice), view, advice)
     }
 
+    /// A handoff is expected, as the segment tells that is about to be processed.
+    pub fn expect(&mut self, view: &View, notice: &Notice) {
+        self.scheme.expect(view, notice);
+    }
+
     /// A notice has come with the segment that is about to be processed; whether it is answered there.
     pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
         self.scheme.pend(view, notice)

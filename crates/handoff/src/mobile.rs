@@ -13,6 +13,9 @@ pub struct MobileRule {
     pub announces: bool,
     /// It tells its flows at the agent's pace ([`Pace`]); else all of them at once.
     pub spaces: bool,
+    /// How long before a handoff without an outage it announces it, over the old link. One more copy of the notice then
+    /// takes the old link, too.
+    pub expects: Option<Lead>,
     /// It closes its window before a disconnection.
     pub window: Option<WindowRule>,
     /// It tells the senders of a handoff before it begins, and once more on completion.
@@ -26,7 +29,15 @@ pub struct MobileRule {
 /// The senders are told, and TCP is left alone.
 impl Default for MobileRule {
     fn default() -> Self {
-        Self { announces: true, spaces: false, window: None, phas: None, foretells: None, alone: None }
+        Self {
+            announces: true,
+            spaces: false,
+            expects: None,
+            window: None,
+            phas: None,
+            foretells: None,
+            alone: None,
+        }
     }
 }
 
@@ -94,6 +105,8 @@ impl StartRule {
 pub enum Lead {
     /// One round trip of the path: the last packets arrive just before the link goes.
     PathRtt,
+    /// Half a round trip: what is sent over the old link then is with the senders just as the link goes.
+    HalfPathRtt,
     /// So long.
     Time(Nanos),
 }
@@ -103,6 +116,7 @@ impl Lead {
     pub fn on_path(self, rtt: Nanos) -> Nanos {
         match self {
             Self::PathRtt => rtt,
+            Self::HalfPathRtt => rtt / 2,
             Self::Time(time) => time,
         }
     }

@@ -7,7 +7,7 @@
 use crate::claim::{Claim, Distortion};
 use crate::group::Group;
 use crate::kernel::{self, ENACT, Enactment, sender};
-use crate::mobile::MobileRule;
+use crate::mobile::{Lead, MobileRule};
 use crate::notice::Notice;
 use crate::on_linux::{Decides, OnLinux, follows_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
@@ -20,6 +20,8 @@ use segue_tcp::{Advice, Advisor, Nanos, View};
 #[derive(Clone, Debug)]
 pub struct Near {
     distortion: Distortion,
+    /// How long before a handoff without an outage the mobile announces it.
+    announce: Option<Lead>,
     enactment: Enactment,
     /// `policy/near_flow.h`: the rules for one flow alone.
     flow: Flow,
@@ -42,6 +44,10 @@ impl Decides for Near {
 
     fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action {
         self.flow.on_fast_retransmit(tcp)
+    }
+
+    fn at_expected(&mut self, tcp: &Sender, link: &Notice) -> Action {
+        self.flow.on_expected(tcp, &self.distortion.of(link))
     }
 }
 
@@ -112,6 +118,30 @@ const ERRS: [(&str, &str); 3] = [
     ("told-flows", "what a notice says of N, times this"),
 ];
 
+/// Setting of the mobile's announcement.
+const ANNOUNCE: &str = "announce";
+/// Longest time from an announcement to the handoff, as the policy expects it (8.13).
+const LONGEST: Nanos = 1_000_000_000;
+
+impl Near {
+    fn announcement(name: &str, value: &str, enactment: Enactment) -> Result<Option<Lead>, SchemeError> {
+        let error = |problem| Err(SchemeError::Setting { scheme: name.to_string(), problem });
+        if value == "off" {
+            return Ok(None);
+        }
+        let time = segue_words::quantity::setting_time(value).filter(|&time| time <= LONGEST).map(Lead::Time);
+        let Some(lead) = time.or_else(|| (value == "auto").then_some(Lead::HalfPathRtt)) else {
+            let problem =
+                format!("`{value}` is no value of {ANNOUNCE}; expected off, auto, or a time up to 1s");
+            return error(problem);
+        };
+        if enactment == Enactment::Paper {
+            return error(format!("{ANNOUNCE} needs {ENACT}=linux, as on linux-6.12; expected that, or off"));
+        }
+        Ok(Some(lead))
+    }
+}
+
 impl HandoffScheme for Near {
     const ENTRIES: &'static [Entry] = &[Entry {
         name: "near",
@@ -123,13 +153,18 @@ impl HandoffScheme for Near {
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let enactment = Enactment::chosen(name, settings)?;
         let mut distortion = Distortion::default();
+        let mut announce = None;
         for (key, value) in kernel::knobs(settings) {
+            if key == ANNOUNCE {
+                announce = Self::announcement(name, value, enactment)?;
+                continue;
+            }
             let field = match key.as_str() {
                 "told-rate" => &mut distortion.rate,
                 "told-delay" => &mut distortion.delay,
                 "told-flows" => &mut distortion.flows,
                 _ => {
-                    let names = [ERRS[0].0, ERRS[1].0, ERRS[2].0, ENACT];
+                    let names = [ERRS[0].0, ERRS[1].0, ERRS[2].0, ANNOUNCE, ENACT];
                     return Err(SchemeError::no_such_setting(name, key, &names));
                 }
             };
@@ -142,6 +177,7 @@ impl HandoffScheme for Near {
         }
         Ok(Self {
             distortion,
+            announce,
             enactment,
             flow: headers::near().start(),
             linux: OnLinux::default(),
@@ -151,7 +187,13 @@ impl HandoffScheme for Near {
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
         let info = |(name, meaning)| SettingInfo { name, default: "1".into(), section: "near.md", meaning };
-        ERRS.map(info).into_iter().chain([Enactment::info()]).collect()
+        let announced = SettingInfo {
+            name: ANNOUNCE,
+            default: "off".into(),
+            section: "near.md",
+            meaning: "off, or how long before a make-before-break handoff the mobile announces it over the old link, with enact=linux",
+        };
+        ERRS.map(info).into_iter().chain([announced, Enactment::info()]).collect()
     }
 
     fn claim(&self) -> Option<Claim> {
@@ -168,7 +210,11 @@ impl HandoffScheme for Near {
 
     /// 8.6
     fn mobile(&self) -> MobileRule {
-        MobileRule { spaces: self.enactment == Enactment::Linux, ..MobileRule::default() }
+        MobileRule {
+            spaces: self.enactment == Enactment::Linux,
+            expects: self.announce,
+            ..MobileRule::default()
+        }
     }
 
     /// On paper all flows' claim hears it.
@@ -190,6 +236,13 @@ impl HandoffScheme for Near {
             action.cwnd = action.cwnd.saturating_add(tcp.flight * PACKET);
         }
         self.answer(&self.enactment.believed(&tcp, notice, action))
+    }
+
+    /// 8.13
+    fn expect(&mut self, view: &View, notice: &Notice) {
+        if self.enactment == Enactment::Linux {
+            self.linux.expect(view, notice);
+        }
     }
 
     fn pend(&mut self, view: &View, notice: &Notice) -> bool {

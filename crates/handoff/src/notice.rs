@@ -39,6 +39,12 @@ impl Announcer {
         self.report(ReportType::Completed, link)
     }
 
+    /// A handoff to `link` is expected.
+    pub fn expected(&mut self, link: Link) -> CarriedOption {
+        self.seq = self.seq.wrapping_add(1);
+        self.report(ReportType::Expected, link)
+    }
+
     /// A handoff that is about to begin, or is over; empty if its buffer is too small to be told.
     pub fn announce(&mut self, what: Announcement, encoding: Encoding) -> CarriedOption {
         self.seq = self.seq.wrapping_add(1);
@@ -58,7 +64,7 @@ impl Announcer {
 /// Counts of the options that a sender has heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// Notices of a completed handoff and announcements, taken.
+    /// Notices of a completed handoff, and announcements, that were new.
     pub accepted: u32,
     /// Reports heard before.
     pub repeated: u32,
@@ -71,6 +77,8 @@ pub struct Heard {
 pub enum News {
     /// A handoff has completed.
     Notice(Notice),
+    /// A handoff is expected, without an outage.
+    Expected(Notice),
     /// A handoff is about to begin, or the one announced is over.
     Announcement(Announcement),
 }
@@ -99,7 +107,7 @@ impl Listener {
     /// An option of any kind has arrived: [`hear`](Self::hear), or an announcement that is valid and new.
     pub fn listen(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<News> {
         let Ok(announced) = Announced::decode(option) else {
-            return self.hear(option, flows, disconnected).map(News::Notice);
+            return self.hear(option, flows, disconnected);
         };
         // Announcements and reports are numbered in a row, so one window judges both.
         let numbered = Report {
@@ -127,9 +135,9 @@ impl Listener {
         true
     }
 
-    /// An option has arrived. A notice comes out if it is valid, new, and the link before is known. Over a slower old link
-    /// the first report may come later than the notice. `flows` and `disconnected` are what the option does not say.
-    pub fn hear(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<Notice> {
+    /// A report has arrived. News comes out if it is valid, new, and the link before is known. Over a slower old link the
+    /// first report may come later than the notice. `flows` and `disconnected` are what the option does not say.
+    pub fn hear(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<News> {
         if Capability::decode(option).is_ok() {
             return None; // on the answer to the SYN
         }
@@ -137,21 +145,27 @@ impl Listener {
             self.heard.refused += 1;
             return None;
         };
-        let notice = |old_link, new_link| {
-            Some(Notice { old_link, new_link, flows, disconnected: u32::from(disconnected) })
-        };
+        let notice =
+            |old_link, new_link| Notice { old_link, new_link, flows, disconnected: u32::from(disconnected) };
         if report.kind == ReportType::First && self.overtaken && self.replay.is_of(&report) {
             // Its number is no more news.
             self.overtaken = false;
-            return notice(report.link, self.link?);
+            return Some(News::Notice(notice(report.link, self.link?)));
+        }
+        if report.kind == ReportType::Expected && self.link.is_none() {
+            // Or the first report, which may come yet, would be no more news.
+            return None;
         }
         if !self.is_news(&report, report.kind == ReportType::Completed) {
             return None;
         }
+        if report.kind == ReportType::Expected {
+            return Some(News::Expected(Notice { disconnected: 0, ..notice(self.link?, report.link) }));
+        }
         let old_link = self.link.replace(report.link);
         self.overtaken = old_link.is_none() && report.kind == ReportType::Completed;
         match report.kind {
-            ReportType::Completed => notice(old_link?, report.link),
+            ReportType::Completed => Some(News::Notice(notice(old_link?, report.link))),
             ReportType::First | ReportType::Expected => None,
         }
     }
@@ -164,6 +178,13 @@ mod tests {
     const OLD: Link = Link { rate_kbps: 6400, delay_us: 9_000 };
     const NEW: Link = Link { rate_kbps: 200, delay_us: 300_000 };
 
+    fn told(sender: &mut Listener, option: CarriedOption) -> Notice {
+        match sender.hear(option.as_slice(), 2, false) {
+            Some(News::Notice(notice)) => notice,
+            other => panic!("no notice, but {other:?}"),
+        }
+    }
+
     #[test]
     fn a_notice_needs_the_link_before_and_counts_once() {
         let mut mobile = Announcer::new(7);
@@ -171,7 +192,7 @@ mod tests {
         let first = mobile.first_report(OLD);
         let notice = mobile.completed(NEW);
         assert_eq!(sender.hear(first.as_slice(), 2, false), None);
-        let heard = sender.hear(notice.as_slice(), 2, false).expect("a notice");
+        let heard = told(&mut sender, notice);
         assert_eq!((heard.old_link, heard.new_link, heard.flows), (OLD, NEW, 2));
         assert_eq!(sender.hear(notice.as_slice(), 2, false), None, "the second copy");
     }
@@ -189,13 +210,30 @@ mod tests {
             None,
             "a stranger's"
         );
-        let heard = sender.hear(first.as_slice(), 2, false).expect("a notice");
+        let heard = told(&mut sender, first);
         assert_eq!((heard.old_link, heard.new_link), (OLD, NEW));
         for copy in [&first, &notice] {
             assert_eq!(sender.hear(copy.as_slice(), 2, false), None);
         }
-        let back = sender.hear(mobile.completed(OLD).as_slice(), 2, false).expect("the next one");
+        let back = told(&mut sender, mobile.completed(OLD));
         assert_eq!((back.old_link, back.new_link), (NEW, OLD));
+    }
+
+    /// The link in use is still the old one; both copies of the announcement count once, and so do those of the notice.
+    #[test]
+    fn an_expected_handoff_changes_no_link() {
+        let mut mobile = Announcer::new(7);
+        let mut sender = Listener::new(7);
+        let early = mobile.expected(NEW);
+        assert_eq!(sender.hear(early.as_slice(), 2, false), None, "the first report has not come");
+        sender.hear(mobile.first_report(OLD).as_slice(), 2, false);
+        let expected = mobile.expected(NEW);
+        let notice = Notice { old_link: OLD, new_link: NEW, flows: 2, disconnected: 0 };
+        assert_eq!(sender.hear(expected.as_slice(), 2, true), Some(News::Expected(notice)));
+        assert_eq!(sender.hear(expected.as_slice(), 2, true), None);
+        let completed = mobile.completed(NEW);
+        assert_eq!(told(&mut sender, completed), notice);
+        assert_eq!(sender.hear(completed.as_slice(), 2, false), None);
     }
 
     #[test]

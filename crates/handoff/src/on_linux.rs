@@ -26,6 +26,11 @@ pub(crate) trait Decides {
 
     /// The stack is about to cut its window for a fast retransmit.
     fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action;
+
+    /// A handoff without an outage is expected.
+    fn at_expected(&mut self, _tcp: &Sender, _link: &Notice) -> Action {
+        Action::NOTHING
+    }
 }
 
 /// A connection's part of `struct segue_connection`.
@@ -33,6 +38,8 @@ pub(crate) trait Decides {
 pub(crate) struct OnLinux {
     /// On the segment that is being processed.
     pending: Option<Notice>,
+    /// The same of a handoff that is expected.
+    expected: Option<Notice>,
     /// Packets: the window after an outage, and the segment at which it was granted; none: outside any.
     resumed: u32,
     resumed_at: Option<Nanos>,
@@ -50,6 +57,8 @@ pub(crate) struct OnLinux {
     refuted_at: Option<Nanos>,
     /// A claim lasts.
     claims: bool,
+    /// Not yet a claim: a handoff is expected, and the pace alone is the policy's.
+    expects: bool,
     /// The link that it is of, and the flow's part of its group.
     claimed_link: Link,
     part: Part,
@@ -129,6 +138,13 @@ impl OnLinux {
         view.kernel.is_some()
     }
 
+    /// A handoff is expected, as the segment tells that is about to be processed.
+    pub fn expect(&mut self, view: &View, notice: &Notice) {
+        if view.kernel.is_some() {
+            self.expected = Some(*notice);
+        }
+    }
+
     /// The notice that is to be answered.
     pub fn pending(&self) -> Option<Notice> {
         self.pending
@@ -137,7 +153,7 @@ impl OnLinux {
     /// Other flows learn how far this one is behind, and it learns how far they are. A flow that could not use its share
     /// is in no group.
     pub fn meet(&mut self, group: &mut Group) {
-        let sends = self.claims && self.has_backlog && !self.expired;
+        let sends = self.claims && !self.expects && self.has_backlog && !self.expired;
         self.member.meet(group, sends.then_some((self.claimed_link, self.part)));
     }
 
@@ -147,6 +163,7 @@ impl OnLinux {
         self.guard_rounds > 0
             || self.trial.is_some()
             || self.pending.is_some()
+            || self.expected.is_some()
             || self.notified_kbps > 0
             || self.resumed > 0
             || self.bounds_rto
@@ -185,6 +202,12 @@ impl OnLinux {
             self.resumed_at = (self.resumed > 0).then_some(tp.now);
             let cwnd = advice.cwnd.or(back.map(window));
             return Advice { cwnd, ssthresh: advice.ssthresh.or(guarded), ..advice };
+        }
+        if let Some(notice) = self.expected.take() {
+            let cwnd = back.map(window);
+            let ssthresh = (tp.ssthresh != found).then(|| window(tp.ssthresh));
+            let kernel = self.on_expected(view, &notice, policy);
+            return Advice { cwnd, ssthresh, kernel, ..Advice::default() };
         }
         if let Some(proven) = self.trial_on_ack(view, &tp) {
             self.proven = proven;
@@ -257,6 +280,20 @@ impl OnLinux {
         self.enact(view, &tp, notice, &act)
     }
 
+    /// `segue_on_expected`.
+    fn on_expected(&mut self, view: &View, notice: &Notice, policy: &mut impl Decides) -> KernelAdvice {
+        if self.claims && !self.expects {
+            return KernelAdvice::default();
+        }
+        let act = policy.at_expected(&sender(view), notice);
+        self.applied = act.rules;
+        if !act.has(What::CLAIM) {
+            return KernelAdvice::default();
+        }
+        (self.claims, self.expects) = (true, true);
+        KernelAdvice { pace: Some(Pace::Begins), ..KernelAdvice::default() }
+    }
+
     /// Another notice came less than ten seconds before this one.
     fn notified_lately(&self, tp: &KernelView, notice: &Notice) -> bool {
         let since = millis(tp.now).wrapping_sub(millis(self.notified_at));
@@ -304,7 +341,7 @@ impl OnLinux {
             cwnd = Some(probing);
         }
         if act.has(What::CLAIM) {
-            self.claims = true;
+            (self.claims, self.expects) = (true, false);
             self.claimed_link = notice.new_link;
             self.icmp_requested = act.has(What::RETRANSMIT_HEAD);
         }

@@ -92,6 +92,11 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.asks_icmp()),+ }
             }
 
+            /// A handoff is expected, as the segment tells that is about to be processed.
+            pub fn expect(&mut self, view: &View, notice: &Notice) {
+                match self { $(Self::$variant(scheme) => scheme.expect(view, notice)),+ }
+            }
+
             /// A notice has come with the segment that is about to be processed; whether it is answered there.
             pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
                 match self { $(Self::$variant(scheme) => scheme.pend(view, notice)),+ }

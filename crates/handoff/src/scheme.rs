@@ -193,6 +193,10 @@ pub trait HandoffScheme: Advisor + Sized {
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
 
+    /// The mobile has told, over the link in use, that it will move to the new link of this notice. It comes with a segment
+    /// that the sender is about to process, and is answered there.
+    fn expect(&mut self, _view: &View, _notice: &Notice) {}
+
     /// A notice has come with a segment that the sender, which stands as `view` shows, is about to process. Whether the
     /// scheme answers it while it is processed ([`Advisor::on_ack`]), as the programs of a kernel do.
     fn pend(&mut self, _view: &View, _notice: &Notice) -> bool {

@@ -330,6 +330,7 @@ fn the_rto_is_bounded_after_an_outage() {
 /// `near` (near.md, section 8): the new path holds W = 11 packets, and two for a delayed ACK. 12 packets are out.
 mod claim {
     use super::*;
+    use segue_tcp::Advice;
     use segue_tcp::advice::Pace;
 
     const OLD: Link = Link { rate_kbps: 1200, delay_us: 100_000 };
@@ -411,6 +412,37 @@ mod claim {
             assert_eq!(advice.cwnd == Some((11 + 3) / 2 * PACKET), !goes_on, "{:?}", advice.cwnd);
             assert_eq!(advice.kernel.anew, (!goes_on).then_some(Anew::ClaimOver { cut: false }), "{rtt_us}");
         }
+    }
+
+    /// 8.13: a handoff that is expected bounds the pace for a second, and leaves the window and its reductions to the
+    /// congestion control. A link of 1200 kbit/s has slots of 10 ms. During a claim the announcement says nothing.
+    #[test]
+    fn only_the_pace_is_bounded_before_a_handoff_that_is_expected() {
+        let expected = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 };
+        let hear = |sender: &mut Scheme, view: &View| {
+            sender.expect(view, &expected);
+            sender.on_ack(view)
+        };
+        let mut sender = near();
+        let advice = hear(&mut sender, &view());
+        assert_eq!((advice.cwnd, advice.ssthresh), (None, None));
+        assert_eq!(advice.kernel.pace, Some(Pace::Begins));
+        let paced = Some(Pace::NoFasterThan(144_800));
+        assert_eq!(asked(&mut sender, &view()), (None, paced));
+        let cut = View { in_fast_recovery: true, ..view() };
+        assert_eq!(sender.on_cut(&cut), Advice::default());
+        let after = |ms: u64| with(&view(), |tp| tp.now += ms * MS);
+        assert_eq!(asked(&mut sender, &after(1_000)), (None, paced));
+        assert_eq!(asked(&mut sender, &after(1_001)), (None, Some(Pace::Ends)));
+        assert!(!sender.claims());
+
+        hear(&mut sender, &view());
+        let notice = sender.on_notice(&view(), &expected);
+        assert_eq!((notice.ssthresh, notice.kernel.pace), (Some(11 * PACKET), Some(Pace::Begins)));
+        let claimed = asked(&mut sender, &view());
+        assert_eq!(claimed.1, TWICE);
+        assert_eq!(hear(&mut sender, &view()).kernel.pace, None, "a claim lasts");
+        assert_eq!(asked(&mut sender, &view()), claimed);
     }
 
     /// A path of 125 ms holds two packets more than one of 100.347 ms (8.1). It is no longer than the first rounds show:

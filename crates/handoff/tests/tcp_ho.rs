@@ -1,6 +1,6 @@
 //! TCP-HO between the notice on the wire and the sender: copies, loss, order, silence.
 
-use segue_handoff::{Announcer, Listener, LoggedScheme, Occasion, Scheme};
+use segue_handoff::{Announcer, Listener, LoggedScheme, News, Occasion, Scheme};
 use segue_policy::Link;
 use segue_tcp::profile::FREEBSD5_NEWRENO;
 use segue_tcp::segment::{CarriedOption, SackList, Timestamps};
@@ -56,7 +56,7 @@ fn deliver(sender: &mut Sender<LoggedScheme>, now: Nanos, copies: usize) -> Vec<
     let option = mobile.completed(NEW);
     let mut sent = Vec::new();
     for _ in 0..copies {
-        if let Some(notice) = ear.hear(option.as_slice(), 1, true) {
+        if let Some(News::Notice(notice)) = ear.hear(option.as_slice(), 1, true) {
             let view = sender.view();
             let advice = sender.advisor().on_notice(&view, &notice);
             sender.enact(now, &advice);
@@ -85,7 +85,7 @@ fn a_copy_that_comes_after_the_next_timeout_is_refused() {
     let (mut mobile, mut ear) = (Announcer::new(7), Listener::new(7));
     ear.hear(mobile.first_report(OLD).as_slice(), 1, false);
     let option = mobile.completed(NEW);
-    let notice = ear.hear(option.as_slice(), 1, true).unwrap();
+    let Some(News::Notice(notice)) = ear.hear(option.as_slice(), 1, true) else { panic!("no notice") };
     let view = sender.view();
     let advice = sender.advisor().on_notice(&view, &notice);
     sender.enact(now, &advice);

@@ -319,7 +319,7 @@ fn segments_that_are_answered_with_a_challenge() {
     victim.still_hears(1);
 }
 
-/// A handoff to come, which no scheme uses yet.
+/// A handoff to come, to a scheme that does not use it.
 #[test]
 #[ignore = "needs kernel"]
 fn a_foreseen_handoff_does_nothing() {

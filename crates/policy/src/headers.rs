@@ -18,6 +18,7 @@ type OnSample = unsafe extern "C" fn(*const c_void, *mut c_void, &Sender, u32, u
 #[repr(C)]
 struct Table {
     on_notice: Option<OnNotice>,
+    on_expected: Option<OnNotice>,
     on_new_ack: Option<OnEvent>,
     on_dup_ack: Option<OnEvent>,
     on_fast_retransmit: Option<OnEvent>,
@@ -72,6 +73,15 @@ impl Bound<'_> {
     pub(crate) fn on_notice(&mut self, tcp: &Sender, notice: &Notice) -> Action {
         let mut act = Action::NOTHING;
         if let Some(answer) = self.table.on_notice {
+            unsafe { answer(self.set, self.flow, tcp, notice, &mut act) };
+        }
+        act
+    }
+
+    /// A handoff without an outage is expected.
+    pub(crate) fn on_expected(&mut self, tcp: &Sender, notice: &Notice) -> Action {
+        let mut act = Action::NOTHING;
+        if let Some(answer) = self.table.on_expected {
             unsafe { answer(self.set, self.flow, tcp, notice, &mut act) };
         }
         act
@@ -159,6 +169,12 @@ impl Flow {
     pub fn on_notice(&mut self, tcp: &Sender, notice: &Notice) -> Action {
         self.heard = true;
         self.bound().on_notice(tcp, notice)
+    }
+
+    /// A handoff without an outage is expected.
+    pub fn on_expected(&mut self, tcp: &Sender, notice: &Notice) -> Action {
+        self.heard = true;
+        self.bound().on_expected(tcp, notice)
     }
 
     /// `snd_una` has advanced.

@@ -80,6 +80,7 @@ rules! {
     NEAR_RULES:
     0 "claim" "near 8.1" "the claim begins: this flow's part of the new path is its window, and its packets are paced";
     1 "old loss" "near 8.4" "a loss of what was sent before the notice is the old link's: the window stays";
+    2 "expected" "near 8.13" "a handoff is expected: packets leave no faster than this flow's part of the new link";
 }
 
 #[cfg(test)]

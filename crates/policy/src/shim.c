@@ -411,7 +411,7 @@ static const u32 layout[] = {
 	SEGUE_RULE_HO_CONGESTED, SEGUE_RULE_HO_NO_BURST, SEGUE_RULE_HO_REFUTED, SEGUE_RULE_HO_BOUNDED,
 	SEGUE_RULE_RLCI_ANEW, SEGUE_RULE_RLCI_RESUMES, SEGUE_RULE_RLCI_OLD_ACK,
 	SEGUE_RULE_RLCI_OLD_SAMPLE, SEGUE_RULE_RLCI_SAMPLE, SEGUE_RULE_NEAR_CLAIMS,
-	SEGUE_RULE_NEAR_OLD_LOSS,
+	SEGUE_RULE_NEAR_OLD_LOSS, SEGUE_RULE_NEAR_EXPECTS,
 	SIZE(segue_out), AT(segue_out, snd_una), AT(segue_out, unit), AT(segue_out, marked),
 	AT(segue_out, lost), AT(segue_out, snd_max), AT(segue_out, others), AT(segue_out, others_behind),
 	AT(segue_out, others_weight),

@@ -199,7 +199,7 @@ fn mistakes_end_with_status_2_and_one_line() {
             &["directory"],
         ),
         (&["trace", "wlan", "egprs", "--at", "1s", "--json", "-", "--report", "-"], &["--json, --report"]),
-        (&["trace", "wlan", "egprs", "--at", "-1s"], &["--at", "-1s", "a number with unit"]),
+        (&["trace", "wlan", "egprs", "--at", "-1s"], &["--at", "-1s", "below zero"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", ""], &["--pcap ``", "no folder"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", "-"], &["--pcap -", "expected a folder"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--json", ""], &["cannot write ``: it names no file"]),

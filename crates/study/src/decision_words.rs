@@ -57,6 +57,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         pace.map(|pace| match pace {
             Pace::Begins => "packets paced".to_string(),
             Pace::At(rate) => format!("paced at {} kbit/s", rate * 8 / 1000),
+            Pace::NoFasterThan(rate) => format!("paced at no more than {} kbit/s", rate * 8 / 1000),
             Pace::AtMost(rate) => format!("paced at {} kbit/s or less", rate * 8 / 1000),
             Pace::Ends => "pace of its own".to_string(),
         }),

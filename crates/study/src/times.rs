@@ -76,6 +76,9 @@ pub fn time(word: &str) -> Result<Nanos, String> {
     if quantity::is_below_resolution(word) {
         return Err(format!("`{word}` is below the resolution; expected 0s, or 1ns or more"));
     }
+    if word.strip_prefix('-').is_some_and(|later| quantity::time(later).is_some()) {
+        return Err(format!("`{word}` is a time below zero; expected 0s or later"));
+    }
     quantity::time(word).ok_or_else(|| format!("`{word}` is not a time; expected {TIME}"))
 }
 
@@ -107,6 +110,8 @@ mod tests {
     fn bad_times_say_what_was_expected() {
         for (word, part) in [
             ("20s..1s/1s", "comes after the last"),
+            ("-5s", "`-5s` is a time below zero; expected 0s or later"),
+            ("-soon", "`-soon` is not a time"),
             ("1s..20s", "FIRST..LAST/STEP"),
             ("1s..2s/0s", "step is 0"),
             ("x", "is not a time"),

@@ -146,6 +146,8 @@ pub enum Pace {
     Begins,
     /// Until something else changes it: bytes of payload a second (`sk_pacing_rate`).
     At(u64),
+    /// The same, unless it is slower already.
+    NoFasterThan(u64),
     /// The sender paces by itself if nobody does, at no more than so many bytes of payload a second
     /// (`SO_MAX_PACING_RATE`).
     AtMost(u64),

@@ -12,6 +12,7 @@ pub use alone::{Also, Arrived};
 pub use correspondent::{Correspondent, SendingFlow};
 pub use flow::{receiving_flow, sending_flow};
 pub use opening::Opening;
+pub use pending::Copies;
 
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};

@@ -20,6 +20,8 @@ pub(crate) enum Early {
     RoutersPrepare,
     /// The mobile tells the senders (algorithms.md, 5.2).
     HandoffStarts,
+    /// The same of a handoff without an outage (near.md, 8.13).
+    HandoffExpected,
     /// The senders read of it in their schedule (algorithms.md, 11.4).
     ScheduleRead,
     /// Nothing: the scheme has been there from the start (algorithms.md, 11.5).
@@ -44,6 +46,15 @@ pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Sta
     }
 }
 
+/// How long before a handoff without an outage the mobile announces it, unless nobody is to be told in band.
+pub(crate) fn expects(experiment: &Experiment, scheme: &Scheme) -> Option<Lead> {
+    let in_band = matches!(experiment.notice, NoticeMode::InBand { .. });
+    match experiment.kind {
+        Kind::Mbb if in_band && experiment.address == Address::Keep => scheme.mobile().expects,
+        _ => None,
+    }
+}
+
 /// How long before a handoff the senders read of it in their schedule; where all knowledge is withheld there is none.
 pub(crate) fn schedule(notice: NoticeMode, scheme: &Scheme) -> Option<Nanos> {
     scheme.schedule().filter(|_| notice != NoticeMode::Withheld)
@@ -62,9 +73,11 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
     });
     let start =
         start_rule(experiment, scheme).map(|_| (Early::HandoffStarts, Lead::Time(experiment.routers.hint)));
+    let expected = expects(experiment, scheme).map(|lead| (Early::HandoffExpected, lead));
     let schedule = schedule(experiment.notice, scheme).map(|lead| (Early::ScheduleRead, Lead::Time(lead)));
     let attended = scheme.attends().then_some((Early::Attended, Lead::Time(0)));
-    window.into_iter().chain(routers).chain(start).chain(schedule).chain(attended).collect()
+    let early = window.into_iter().chain(routers).chain(start).chain(expected);
+    early.chain(schedule).chain(attended).collect()
 }
 
 /// When something is done before a handoff at `at`.

@@ -9,7 +9,7 @@ use segue_netsim::{LinkId, Net, Node, PacketId, TimerId};
 
 pub use crate::host_observer::HostObserver;
 pub use crate::hosts::{
-    Also, Arrived, Correspondent, Mobile, ReceivingFlow, SendingFlow, receiving_flow, sending_flow,
+    Also, Arrived, Copies, Correspondent, Mobile, ReceivingFlow, SendingFlow, receiving_flow, sending_flow,
 };
 pub use crate::router::{Route, Router};
 pub use crate::wheel::Wheel;

@@ -60,6 +60,14 @@ pub enum NoticeErrorWords {
         /// The part.
         part: &'static str,
     },
+    /// A part without any value.
+    #[error("`{part}` has no value; expected {expected}")]
+    Missing {
+        /// The part.
+        part: &'static str,
+        /// The valid form and range.
+        expected: &'static str,
+    },
     /// A part without a value in its range.
     #[error("bad {part} `{value}`; expected {expected}")]
     Value {
@@ -88,6 +96,9 @@ impl FromStr for NoticeError {
                 return Err(NoticeErrorWords::Twice { part });
             }
             named.push(part);
+            if value.is_empty() {
+                return Err(NoticeErrorWords::Missing { part, expected: form });
+            }
             let too_small = part != "rate" && quantity::is_below_resolution(value);
             let expected = if too_small { "0s, or 1ns or more, which is the resolution" } else { form };
             let time = |most| quantity::time(value).filter(|&time| time <= most && !too_small);
@@ -190,7 +201,8 @@ mod tests {
             ("rate=0.99x", "bad rate `0.99x`; expected"),
             ("rate=1001x", "bad rate `1001x`"),
             ("rate=2", "bad rate `2`"),
-            ("rate", "bad rate ``"),
+            ("rate", "`rate` has no value; expected rate=2x, a factor of 1x to 1000x"),
+            ("late=", "`late` has no value; expected late=100ms"),
             ("delay=-3ms", "bad delay `-3ms`; expected delay=30ms, a time up to 10s"),
             ("delay=11s", "bad delay `11s`"),
             ("late=0.0001us", "bad late `0.0001us`; expected 0s, or 1ns or more, which is the resolution"),

@@ -53,6 +53,7 @@ impl OnLinux {
             rtt_us: if age_ms < elapsed_ms { tp.last_rtt_us } else { 0 },
         };
         match flow.claim(&out) {
+            Ok(claim) if self.expects => paced(Pace::NoFasterThan(grant::payload_rate(claim.kbps, tp.mss))),
             Ok(claim) => {
                 self.part = Part { behind: claim.behind, weight: claim.weight };
                 self.has_backlog = tp.has_backlog;
@@ -62,6 +63,10 @@ impl OnLinux {
                     cwnd: (!self.expired).then(|| window(all)),
                     ..paced(Pace::At(grant::payload_rate(claim.kbps, tp.mss)))
                 }
+            }
+            Err(_) if self.expects => {
+                (self.claims, self.expects) = (false, false);
+                paced(Pace::Ends)
             }
             Err(end) => self.end_claim(&tp, end, false),
         }
@@ -95,8 +100,11 @@ impl OnLinux {
             return Advice::default();
         }
         let ssthresh = if self.raised { self.refuted(view, &tp) } else { None };
-        let end =
-            if self.claims { self.end_claim(&tp, ClaimEnd::default(), true) } else { Advice::default() };
+        let end = if self.claims && !self.expects {
+            self.end_claim(&tp, ClaimEnd::default(), true)
+        } else {
+            Advice::default()
+        };
         Advice { ssthresh, ..end }
     }
 

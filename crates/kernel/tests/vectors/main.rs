@@ -11,7 +11,7 @@ mod program;
 
 use common::close;
 use common::near_vectors::{
-    NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
+    NearAnswer, NearEvent, near_expected, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
 };
 use common::vectors::{HoEvent, NEAR, beliefs, grants, ho_sender, ho_trial, vectors};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -250,7 +250,7 @@ fn a_report_that_congestion_refutes(program: &mut Program<'_>) {
 fn near_in_one_flow(program: &mut Program<'_>) {
     program.choose(NEAR_FLOW, &[]);
     program.run(Event::Forget);
-    let all = [near_flow(), near_rate_probe(), near_shares(), near_spare()].concat();
+    let all = [near_flow(), near_rate_probe(), near_shares(), near_spare(), near_expected()].concat();
     for (step, (event, answer)) in all.into_iter().enumerate() {
         let mut ask = |event, una| NearAnswer::of(&program.ask(event, &near_sender(una, 5), [0; 2]));
         let found = match event {
@@ -258,6 +258,10 @@ fn near_in_one_flow(program: &mut Program<'_>) {
             NearEvent::FastRetransmit(una) => ask(Event::FastRetransmit, una),
             NearEvent::Timeout(una) => ask(Event::Timeout, una),
             NearEvent::Send(out) => program.claim(&out).map_or_else(NearAnswer::Ends, NearAnswer::Lasts),
+            NearEvent::Expected(notice, flight) => {
+                program.tell(&notice);
+                NearAnswer::of(&program.ask(Event::Expected, &near_sender(100, flight), [0; 2]))
+            }
             NearEvent::Notice(notice, flight) => {
                 program.tell(&notice);
                 NearAnswer::of(&program.ask(Event::Notice, &near_sender(100, flight), [0; 2]))
@@ -280,8 +284,11 @@ fn near_in_one_flow(program: &mut Program<'_>) {
                     disconnected: draw.below(2),
                 };
                 program.tell(&notice);
-                let ours = flow.on_notice(&tcp, &notice);
-                assert_eq!(ours, program.ask(Event::Notice, &tcp, [0; 2]), "round {round}: {notice:?}");
+                let (ours, theirs) = match draw.below(4) {
+                    0 => (flow.on_expected(&tcp, &notice), program.ask(Event::Expected, &tcp, [0; 2])),
+                    _ => (flow.on_notice(&tcp, &notice), program.ask(Event::Notice, &tcp, [0; 2])),
+                };
+                assert_eq!(ours, theirs, "round {round}: {notice:?}");
                 continue;
             }
             match draw.below(5) {

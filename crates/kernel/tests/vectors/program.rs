@@ -11,6 +11,7 @@ use segue_policy::{Action, Claim, Grant, Link, Notice, Out, Sender};
 pub enum Event {
     Forget,
     Notice,
+    Expected,
     NewAck,
     Dsack,
     DupAck,

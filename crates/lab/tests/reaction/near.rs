@@ -126,3 +126,47 @@ fn a_claim_that_a_loss_refutes_is_not_believed_again() {
     let now = cwnd(&sender, &peer);
     assert_eq!(now.1, before.1, "{before:?} -> {now:?}, refuted at {refuted:?}");
 }
+
+/// docs/reference/near.md, 8.13: an announcement bounds the pace for a second, and nothing else. The claim begins with
+/// the notice.
+#[test]
+#[ignore = "needs kernel"]
+fn near_is_paced_before_a_handoff_that_is_expected() {
+    let bench = Bench::new();
+    patient_timers(Duration::from_secs(60));
+    let sender = bench.attach("near");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    peer.connect(WIDE);
+    let stream = bulk(&listener);
+    grow(&sender, &mut peer, 20);
+    peer.acknowledge(&[]);
+    let before = cwnd(&sender, &peer);
+    let mut told = 0;
+    // A busy machine may look later than in the second for which one announcement lasts.
+    bench::eventually("packets leave in its slots", || {
+        told += 1;
+        let expected = peer.report(ReportType::Expected, told, OLD);
+        peer.acknowledge(&expected);
+        peer.receive();
+        (4.0 * pacing(&stream) / PACE - 1.0).abs() < 0.01
+    });
+    bench::eventually("all are counted", || count(&sender, "foreseen") == u64::from(told));
+    let now = cwnd(&sender, &peer);
+    assert!(now.0 >= before.0 && now.1 == before.1, "{before:?} -> {now:?}");
+    let mut later = || {
+        peer.receive();
+        peer.acknowledge(&[]);
+        pacing(&stream)
+    };
+    bench::eventually("nothing has come of it", || later() > PACE);
+    assert_eq!((count(&sender, "accepted"), sender.status().expect("a status").refused()), (0, 0));
+    let again = peer.report(ReportType::Expected, told + 1, OLD);
+    peer.acknowledge(&again);
+    bench::eventually("it is expected again", || count(&sender, "foreseen") == u64::from(told) + 1);
+    let notice = peer.report(ReportType::Completed, told + 2, OLD);
+    peer.acknowledge(&notice);
+    bench::eventually("it comes", || count(&sender, "accepted") == 1);
+    // (2 * 75 + 7.5 + 0.26) / 7.5 + 1 = 22 packets.
+    bench::eventually("the window is that of the link", || cwnd(&sender, &peer).1 == 22);
+}

@@ -10,6 +10,8 @@ use segue_policy::{Action, Claim, Notice, Out, Sender, What};
 pub enum NearEvent {
     /// With so many packets under way, the first of them 100.
     Notice(Notice, u32),
+    /// The same, of a handoff that is expected.
+    Expected(Notice, u32),
     /// snd_una advances to this.
     NewAck(u32),
     FastRetransmit(u32),
@@ -25,6 +27,8 @@ pub enum NearAnswer {
     Claims([u32; 2]),
     /// The same, and the head is sent again.
     Resumes([u32; 2]),
+    /// Only the pace is bounded from now on.
+    Paces,
     /// Nothing is cut.
     Keeps,
     /// The stack does as ever.
@@ -45,6 +49,7 @@ impl NearAnswer {
             what if what == claims => Self::Claims(windows),
             what if what == claims | resumes => Self::Resumes(windows),
             What::KEEP_WINDOW | What::KEEP_SSTHRESH => Self::Keeps,
+            What::CLAIM => Self::Paces,
             What::NOTHING => Self::Nothing,
             what => panic!("{what:?}"),
         }
@@ -335,6 +340,65 @@ pub fn near_spare() -> Vec<(NearEvent, NearAnswer)> {
         (alone(250, 31_876), lasts(3, 3200)),
         (alone(302, 0), Ends(ClaimEnd { competing_traffic: true, extra_packets: 3 })),
     ]
+}
+
+/// Section 8.13: a handoff that is expected. Until its notice, or for a second, the flow is no faster than its share of the
+/// new link. Nothing else of it is the policy's.
+pub fn near_expected() -> Vec<(NearEvent, NearAnswer)> {
+    use NearAnswer::{Claims, Ends, Lasts, Nothing, Paces};
+    use NearEvent::{Expected, FastRetransmit, NewAck, Notice as Receives, Send, Timeout};
+    let send = |elapsed_ms, now_us| {
+        Send(Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent: 7, ..Out::default() })
+    };
+    let paced = |kbps| Lasts(Claim { kbps, ..Claim::default() });
+    let claims =
+        |extra: u32, kbps| Lasts(Claim { extra_packets: extra + 2, kbps, weight: 256, ..Claim::default() });
+    let slower = mbb("6400/9", "200/300");
+    let once = [
+        (Expected(slower, 20), Paces),
+        // The second begins with the first packet, close to the end of the clock.
+        (send(9_000, 4_294_900_000), paced(200)),
+        (NewAck(105), Nothing),
+        (FastRetransmit(105), Nothing),
+        (Timeout(105), Nothing),
+        (send(9_999, 932_704), paced(200)),
+        (send(9_999, 932_705), Ends(ClaimEnd::default())),
+        (send(9_999, 932_706), Ends(ClaimEnd::default())),
+    ];
+    // One of four; another announcement, of a faster link, takes its place.
+    let four = with_flows(slower, 4);
+    let faster = with_flows(mbb("200/300", "6400/9"), 4);
+    let again = [
+        (Expected(four, 20), Paces),
+        (send(0, 0), paced(50)),
+        (Expected(faster, 20), Paces),
+        (send(0, 900_000), paced(1_600)),
+        (send(0, 1_900_000), paced(1_600)),
+        (send(0, 1_900_001), Ends(ClaimEnd::default())),
+    ];
+    // An ACK takes 9.065 ms, in which five packets leave for the new link at 1.875 ms each. Where the handoff was expected
+    // it is one, at 60 ms.
+    let surprise = [(Receives(slower, 20), Claims([12, 12])), (send(0, 0), claims(15, 400))];
+    let notice = [
+        (Expected(slower, 20), Paces),
+        (send(0, 0), paced(200)),
+        (Receives(slower, 20), Claims([12, 12])),
+        (send(0, 20_000), claims(19, 400)),
+    ];
+    // The time was over: it was no longer expected.
+    let late = [
+        (Expected(slower, 20), Paces),
+        (send(0, 0), paced(200)),
+        (send(0, 1_000_001), Ends(ClaimEnd::default())),
+    ];
+    // To a faster link the old one decides how many left: 9.065 ms are less than a packet of 60 ms.
+    let fast = [
+        (Expected(mbb("200/300", "6400/9"), 20), Paces),
+        (send(0, 0), paced(6_400)),
+        (Receives(mbb("200/300", "6400/9"), 20), Claims([11, 11])),
+        (send(0, 1_000), claims(19, 12_800)),
+    ];
+    [&once[..], &again, &surprise, &notice, &late, &surprise, &fast].concat()
 }
 
 /// Section 8.7: the rate probe. A slot has 1.875 ms. Six packets leave 0.9375 ms apart, the next one 3.5 slots

@@ -1,7 +1,7 @@
 //! Section 8 of docs/reference/near.md: claims of one flow that decides alone (`policy/near_flow.h`).
 
 use crate::common::near_vectors::{
-    NearAnswer, NearEvent, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
+    NearAnswer, NearEvent, near_expected, near_flow, near_rate_probe, near_sender, near_shares, near_spare,
 };
 use crate::common::*;
 use proptest::prelude::*;
@@ -12,11 +12,14 @@ use segue_policy::{Link, Notice, Out, Sender, grant};
 #[test]
 fn one_flow_alone() {
     let mut flow = near().start();
-    let all = [near_flow(), near_rate_probe(), near_shares(), near_spare()].concat();
+    let all = [near_flow(), near_rate_probe(), near_shares(), near_spare(), near_expected()].concat();
     for (step, (event, answer)) in all.into_iter().enumerate() {
         let found = match event {
             NearEvent::Notice(notice, flight) => {
                 NearAnswer::of(&flow.on_notice(&near_sender(100, flight), &notice))
+            }
+            NearEvent::Expected(notice, flight) => {
+                NearAnswer::of(&flow.on_expected(&near_sender(100, flight), &notice))
             }
             NearEvent::NewAck(una) => NearAnswer::of(&flow.on_new_ack(&near_sender(una, 5))),
             NearEvent::FastRetransmit(una) => NearAnswer::of(&flow.on_fast_retransmit(&near_sender(una, 5))),

@@ -149,7 +149,7 @@ mod tests {
         let path = rule("near 2", 80).expect("a section");
         assert!(path.starts_with("2. The path\n") && path.contains("completion"), "{path}");
         assert!(rule("near 3.1", 80).expect("a rule").contains("* Example: 14 packets."));
-        assert_eq!(rules_of("near").as_deref(), Some("  rules: segue explain near 1.1 to near 8.12\n"));
+        assert_eq!(rules_of("near").as_deref(), Some("  rules: segue explain near 1.1 to near 8.13\n"));
     }
 
     #[test]

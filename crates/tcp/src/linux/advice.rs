@@ -173,6 +173,7 @@ impl<A: Advisor> LinuxSender<A> {
         match pace {
             Pace::Begins => {}
             Pace::At(rate) => self.sk.pacing_rate = rate,
+            Pace::NoFasterThan(rate) => self.sk.pacing_rate = self.sk.pacing_rate.min(rate),
             Pace::AtMost(rate) => {
                 self.sk.max_pacing_rate = rate;
                 self.sk.pacing_rate = self.sk.pacing_rate.min(rate);

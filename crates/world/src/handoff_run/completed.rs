@@ -1,7 +1,7 @@
 //! A network at completion, before any sender knows, with the marks that all schemes share.
 
 use super::follower::replace_schemes;
-use super::fork::{Fork, announce, announce_all, pass, read_clock};
+use super::fork::{Fork, announce, announce_all, pass, read_clock, told};
 use super::new_address;
 use crate::access::AccessLink;
 use crate::bench::neighbours;
@@ -9,7 +9,7 @@ use crate::bench::traffic::{self, Pair, receivers_of, senders_of};
 use crate::bench::{Experiment, LinkIds, MN, NEW, OLD, correspondent, mobile};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
-use crate::nodes::{Also, Arrived, BenchNode, BenchSim, HostObserver, Mobile};
+use crate::nodes::{Also, Arrived, BenchNode, BenchSim, Copies, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::{Packet, Signal};
@@ -107,11 +107,12 @@ impl<W: HostObserver> Completed<W> {
         &self.targets[self.ends_by()]
     }
 
-    /// The same with senders that have a schedule, or act from the start: they may have sent other packets before
-    /// completion than regular TCP.
+    /// The same with senders that have a schedule, expect the handoff, or act from the start. They may have sent other
+    /// packets before completion than regular TCP.
     pub fn of_early_senders(&self, scheme: &Scheme) -> Option<Self> {
         let experiment = &self.fork.experiment;
-        let differ = scheme.attends() || lead::schedule(experiment.notice, scheme).is_some();
+        let expected = lead::expects(experiment, scheme).is_some();
+        let differ = scheme.attends() || expected || lead::schedule(experiment.notice, scheme).is_some();
         if !differ || self.fork.continued || experiment.address == Address::New {
             return None;
         }
@@ -177,9 +178,10 @@ impl<W: HostObserver> Completed<W> {
                 host.sharing = (self.notice.flows, disconnected);
             }
         }
-        // A scheme that remembers has been there from the start, unless nothing happens early. After a handoff every
-        // scheme stays.
-        if !self.fork.continued && (early.is_empty() || !scheme.remembers()) {
+        // A scheme that remembers has been there from the start, unless nothing happens early. One that has heard of the
+        // handoff is there. After a handoff every scheme stays.
+        let has_heard = lead::expects(experiment, scheme).is_some();
+        if !self.fork.continued && !has_heard && (early.is_empty() || !scheme.remembers()) {
             replace_schemes(&mut sim, scheme);
         }
         if has_schedule(experiment, scheme) {
@@ -338,7 +340,9 @@ impl<W: HostObserver> Completed<W> {
                     mn.withhold_stamps(net.now());
                 }
                 let pace = scheme.mobile().pace(notice.new_link, up_kbps, heard, disconnected);
-                mn.announce(net, notice.new_link, heard, pace, connecting);
+                let also = lead::expects(&self.fork.experiment, scheme);
+                let also = also.map(|_| self.fork.link_ids.last[OLD].up);
+                mn.announce(net, notice.new_link, Copies { number: heard, also }, pace, connecting);
             }
         }
     }
@@ -509,9 +513,8 @@ impl<W: HostObserver> Fork<W> {
         let experiment = &self.experiment;
         let mut told_late = 0;
         let mut notice = |old: &AccessLink, new: &AccessLink| {
-            let [from, to] = [completion.saturating_sub(SECOND), completion + SECOND];
-            let new_link = new.reported(experiment.link_seed(to_place), completion, to, completion);
-            let Told { new_link, late } = experiment.notice_error.told(experiment.seed, self.at, new_link);
+            let from = completion.saturating_sub(SECOND);
+            let Told { new_link, late } = told(experiment, new, to_place, self.at, completion);
             told_late = late;
             Notice {
                 old_link: old.reported(experiment.link_seed(from_place), from, completion, completion),

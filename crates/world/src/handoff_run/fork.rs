@@ -1,15 +1,17 @@
 //! A network at T, and what happens from then to completion.
 
-use super::follower::{Follower, from_start};
+use super::follower::{Follower, from_start, replace_schemes};
+use crate::access::AccessLink;
 use crate::bench::traffic::{self, Pair};
 use crate::bench::{Duplex, Experiment, LinkIds, NEW, OLD, access_lines, correspondent};
 use crate::lead::{self, Early};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
+use crate::notice_error::Told;
 use crate::record::{RecordedLinks, Recorder, SenderAt};
 use crate::routers;
 use crate::words::{Kind, NoticeMode};
 use segue_handoff::{Announcement, Clock, Lead, RouterRule, Scheme};
-use segue_netsim::{Nanos, NodeId};
+use segue_netsim::{Nanos, NodeId, SECOND};
 use std::sync::Arc;
 
 /// A network at T, before the handoff begins.
@@ -98,6 +100,9 @@ impl<W: HostObserver> Fork<W> {
         }
         for (at, what, _) in steps {
             sim.run_until(at);
+            if what == Early::HandoffExpected {
+                replace_schemes(&mut sim, scheme);
+            }
             act_early(&mut sim, &mut link_ids, experiment, scheme, (what, self.at));
         }
         sim.run_until(self.at);
@@ -116,6 +121,7 @@ pub(super) fn act_early<W: HostObserver>(
 ) {
     match what {
         Early::HandoffStarts => announce_start(sim, link_ids, experiment, scheme),
+        Early::HandoffExpected => announce_expected(sim, link_ids, experiment, scheme, at),
         Early::ScheduleRead => read_schedules(sim, at),
         Early::Attended => {}
         Early::RoutersPrepare => {
@@ -183,6 +189,39 @@ fn announce_start<W: HostObserver>(
             (_, None) => {}
         }
     }
+}
+
+/// The mobile tells the senders of a handoff to come without an outage, at the pace of notices (near.md, 8.13). Its own
+/// senders know of it when it completes.
+fn announce_expected<W: HostObserver>(
+    sim: &mut BenchSim<W>,
+    link_ids: &LinkIds,
+    experiment: &Experiment,
+    scheme: &Scheme,
+    at: Nanos,
+) {
+    let copies = experiment.notice.copies();
+    let link = told(experiment, &experiment.new, NEW, at, at).new_link;
+    let up_kbps = u32::try_from(experiment.old.up.mean_rate() / 1000).unwrap_or(u32::MAX);
+    let pace = scheme.mobile().pace(link, up_kbps, copies, false);
+    for pair in traffic::pairs(link_ids).filter(|pair| !pair.is_upward) {
+        sim.with_node(pair.receivers, |node, net| {
+            let Some(host) = traffic::receivers_of(node, &pair) else { return };
+            host.expect(net, link, copies, pace.clone());
+        });
+    }
+}
+
+/// The content of a notice of a link to which the mobile comes at `completion`, in a handoff that begins at `at`.
+pub(super) fn told(
+    experiment: &Experiment,
+    link: &AccessLink,
+    place: usize,
+    at: Nanos,
+    completion: Nanos,
+) -> Told {
+    let truth = link.reported(experiment.link_seed(place), completion, completion + SECOND, completion);
+    experiment.notice_error.told(experiment.seed, at, truth)
 }
 
 /// Puts the experiment's new link in the place of the one that the network was built with, which has carried nothing.

@@ -217,6 +217,10 @@ impl Correspondent {
             Some((view, Some(News::Notice(notice)))) if flow.sender.is_established() => {
                 flow.sender.advisor().pend(view, notice)
             }
+            Some((view, Some(News::Expected(notice)))) => {
+                flow.sender.advisor().expect(view, notice);
+                false
+            }
             _ => false,
         };
         if pends {

@@ -5,12 +5,27 @@ use super::first_report::FirstReport;
 use super::{HostObserver, Mobile, ReceivingFlow};
 use crate::packet::Packet;
 use segue_handoff::{Link, Pace};
-use segue_netsim::{Nanos, Net, SECOND};
+use segue_netsim::{LinkId, Nanos, Net, SECOND};
 use segue_tcp::AnyReceiver;
 use segue_tcp::segment::{CarriedOption, Segment};
 
 /// So long after the handoff the agent stops to send ACKs for a notice (its `limit`, unless set).
 const LIMIT: Nanos = SECOND;
+
+/// The ACKs of each flow that carry a notice.
+#[derive(Clone, Copy, Debug)]
+pub struct Copies {
+    /// So many take the link in use.
+    pub number: u32,
+    /// One more takes this uplink, if there is one: that of the link before.
+    pub also: Option<LinkId>,
+}
+
+impl From<u32> for Copies {
+    fn from(number: u32) -> Self {
+        Self { number, also: None }
+    }
+}
 
 /// A flow's notice until its turn.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +37,8 @@ pub(super) struct Pending {
     pub(super) option: CarriedOption,
     /// ACKs for it when the turn comes; 0: it has been.
     pub(super) copies: u32,
+    /// One more takes this uplink.
+    also: Option<LinkId>,
     /// The flow's own ACKs that still carry it.
     marked: u32,
     /// So many of them carry it after the turn.
@@ -47,6 +64,40 @@ impl Pending {
 }
 
 impl Mobile {
+    /// Announces a handoff to `link` over the link in use, at `pace` or to all flows at once. Each flow that is established
+    /// has `copies` pure ACKs for it. At a pace its own ACKs carry it, too, until its turn.
+    pub fn expect<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        link: Link,
+        copies: u32,
+        pace: Option<Pace>,
+    ) {
+        let now = net.now();
+        for (flow, turn) in turns(pace, self.flows.len(), now).into_iter().enumerate() {
+            let state = &mut self.flows[flow];
+            if state.receiver.rcv_nxt() == 0 || state.pending.is_some() {
+                continue;
+            }
+            let option = state.announcer.expected(link);
+            let pending =
+                Pending { turn, link, option, copies, also: None, marked: copies, again: 0, ahead: None };
+            self.wait_or_tell(net, flow, pending);
+        }
+    }
+
+    /// Tells a flow's notice if it is its turn.
+    fn wait_or_tell<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: usize, pending: Pending) {
+        if pending.turn == Some(net.now()) {
+            return self.take_turn(net, flow, pending);
+        }
+        let state = &mut self.flows[flow];
+        if let Some(at) = pending.turn {
+            net.arm(state.timer, at);
+        }
+        state.pending = Some(pending);
+    }
+
     /// Reports a completed handoff to `link` by `copies` pure ACKs of each flow: at `pace`, or of all at once. At a pace a
     /// flow's own ACKs carry the notice, too: as many until its turn, and as many after it. As with the agent, first
     /// reports without an answer go ahead then. `connecting`: flows whose SYN has left.
@@ -54,11 +105,12 @@ impl Mobile {
         &mut self,
         net: &mut Net<Packet, O>,
         link: Link,
-        copies: u32,
+        copies: impl Into<Copies>,
         pace: Option<Pace>,
         connecting: &[bool],
     ) {
         let now = net.now();
+        let Copies { number: copies, also } = copies.into();
         let paced = pace.is_some();
         let again = if paced { copies } else { 0 };
         let turns = turns(pace, self.flows.len(), now);
@@ -75,15 +127,13 @@ impl Mobile {
                 state.receiver.carry(CarriedOption::default());
             }
             let option = state.announcer.completed(link);
-            let pending = Pending { turn, link, option, copies, marked: copies, again, ahead };
-            if turn == Some(now) {
-                self.take_turn(net, flow, pending);
-                continue;
-            }
-            if let Some(at) = turn {
-                net.arm(state.timer, at);
-            }
-            state.pending = Some(pending);
+            // Over the old link it might overtake the first report.
+            let also = also.filter(|_| ahead.is_none());
+            self.wait_or_tell(
+                net,
+                flow,
+                Pending { turn, link, option, copies, also, marked: copies, again, ahead },
+            );
         }
     }
 
@@ -101,6 +151,11 @@ impl Mobile {
             copies = (copies - 1).max(1);
         }
         self.tell(net, flow, copies, |_| pending.option);
+        if let Some(old) = pending.also {
+            let new = std::mem::replace(&mut self.out, old);
+            self.tell(net, flow, 1, |_| pending.option);
+            self.out = new;
+        }
         if pending.again > 0 {
             self.flows[flow].pending =
                 Some(Pending { turn: None, copies: 0, marked: pending.again, ..pending });
@@ -127,8 +182,16 @@ impl ReceivingFlow {
         } else if ahead.is_some() && own > 0 {
             self.first_report = None;
             let option = self.announcer.completed(link);
-            self.pending =
-                Some(Pending { turn: None, link, option, copies: own, marked: own, again: 0, ahead });
+            self.pending = Some(Pending {
+                turn: None,
+                link,
+                option,
+                copies: own,
+                also: None,
+                marked: own,
+                again: 0,
+                ahead,
+            });
         }
     }
 }

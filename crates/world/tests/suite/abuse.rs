@@ -4,7 +4,7 @@
 use crate::support::{MS, experiment, ms, scheme, scheme_with, stack};
 use proptest::prelude::*;
 use segue_handoff::notice::Heard;
-use segue_handoff::{Announcer, Link, Listener, Scheme};
+use segue_handoff::{Announcer, Link, Listener, News, Scheme};
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::segment::CarriedOption;
 use segue_world::drive::mobility::{Drive, Stay};
@@ -478,7 +478,7 @@ proptest! {
         let notice = sender.hear(&option, 1, true);
         let Heard { accepted, repeated, refused } = sender.heard();
         prop_assert!(accepted + repeated + refused <= 2);
-        if let Some(notice) = notice {
+        if let Some(News::Notice(notice) | News::Expected(notice)) = notice {
             prop_assert_eq!((&option[..5], &option[6..8]), (&good[..5], &NONCE.to_be_bytes()[..]));
             prop_assert!(notice.new_link.rate_kbps > 0 && accepted == 1);
         }

@@ -86,11 +86,10 @@ fn twin(experiment: &Experiment, at: Nanos, name: &str) -> Twin {
 }
 
 /// The record of a handoff that is consistent in itself.
-fn consistent(experiment: &Experiment, at: Nanos, name: &str) -> RunRecord {
-    let scheme = scheme(name);
+fn consistent(experiment: &Experiment, at: Nanos, name: &str, scheme: &Scheme) -> RunRecord {
     let handoff = WarmRun::new(experiment.clone()).fork(at).complete();
-    let record = handoff.run(&scheme);
-    assert_eq!(record, handoff.run(&scheme), "the same input, the same record");
+    let record = handoff.run(scheme);
+    assert_eq!(record, handoff.run(scheme), "the same input, the same record");
 
     // Times.
     assert_eq!(record.at, at);
@@ -128,11 +127,11 @@ fn consistent(experiment: &Experiment, at: Nanos, name: &str) -> RunRecord {
     }
     assert_eq!(record.acknowledged.len(), flows);
     // After-ack counts from regular TCP's ACK at completion; who acts before that may be ahead of it then. A sender with
-    // a schedule, or that acts from the start, may be ahead of regular TCP's highest packet, too.
+    // a schedule, that expects the handoff, or that acts from the start, may be ahead of regular TCP's highest packet, too.
     let rule = scheme.mobile();
     let acts_before = rule.window.is_some() || rule.foretells.is_some() || scheme.router().is_some();
-    let differs =
-        scheme.attends() || (scheme.schedule().is_some() && experiment.notice != NoticeMode::Withheld);
+    let knows = scheme.schedule().is_some() || rule.expects.is_some();
+    let differs = scheme.attends() || (knows && experiment.notice != NoticeMode::Withheld);
     let counts_from_own = !differs && (experiment.definition == Definition::AfterHighest || !acts_before);
     if record.transfer.is_some() && counts_from_own {
         assert!(record.acknowledged.iter().all(|&packets| packets >= experiment.packets));
@@ -146,7 +145,7 @@ fn consistent(experiment: &Experiment, at: Nanos, name: &str) -> RunRecord {
 }
 
 fn check(experiment: &Experiment, at: Nanos, name: &str) {
-    let record = consistent(experiment, at, name);
+    let record = consistent(experiment, at, name, &scheme(name));
     let flows = experiment.flows;
     // The twin knows every event.
     let mut twin = twin(experiment, at, name);
@@ -196,7 +195,25 @@ proptest! {
         stack in 0..KERNELS.len(),
     ) {
         let fit: Vec<_> = KERNELS.iter().filter(|stack| Scheme::needs(name).met_by(stack)).collect();
-        consistent(&Experiment { stack: *fit[stack % fit.len()], ..experiment }, at * MS, name);
+        consistent(&Experiment { stack: *fit[stack % fit.len()], ..experiment }, at * MS, name, &scheme(name));
+    }
+
+    /// near.md, 8.13: also where the announcement comes early, or too late.
+    #[test]
+    fn every_handoff_that_is_announced_is_consistent(
+        experiment in any_experiment(),
+        at in 1_000u64..=12_000,
+        announce in prop::sample::select(vec!["auto", "0s", "7ms", "80ms", "1s"]),
+        stack in 0..KERNELS.len(),
+    ) {
+        let near = scheme_with("near", &[("enact", "linux"), ("announce", announce)]);
+        let stack = KERNELS[stack];
+        let fit = Scheme::needs("near").met_by(&stack);
+        let notice = NoticeMode::InBand { lost: experiment.seed as u32 - 1 };
+        let e = Experiment { kind: Kind::Mbb, notice, stack, ..experiment };
+        if fit {
+            consistent(&e, at * MS, &format!("near, announce={announce}"), &near);
+        }
     }
 }
 

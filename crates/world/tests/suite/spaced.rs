@@ -1,9 +1,9 @@
 //! Notices of one mobile's flows at the agent's pace (docs/reference/near.md, 8.6).
 
 use crate::support::*;
-use segue_handoff::{Occasion, Scheme};
+use segue_handoff::Occasion;
 use segue_netsim::{Nanos, SECOND};
-use segue_world::trace::{Trace, What, trace};
+use segue_world::trace::{Event, Trace, What, trace};
 use segue_world::{Experiment, Kind, NoticeMode};
 
 fn handoff(kind: Kind, flows: usize, new: &str, at: Nanos) -> Trace {
@@ -11,7 +11,17 @@ fn handoff(kind: Kind, flows: usize, new: &str, at: Nanos) -> Trace {
 }
 
 fn handoff_between([old, new]: [&str; 2], kind: Kind, flows: usize, at: Nanos) -> Trace {
-    let near = Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme");
+    handoff_with(&[], [old, new], kind, flows, at)
+}
+
+fn handoff_with(
+    settings: &[(&str, &str)],
+    [old, new]: [&str; 2],
+    kind: Kind,
+    flows: usize,
+    at: Nanos,
+) -> Trace {
+    let near = scheme_with("near", &[&[("enact", "linux")], settings].concat());
     let e = Experiment {
         notice: NoticeMode::InBand { lost: 0 },
         kind,
@@ -24,7 +34,7 @@ fn handoff_between([old, new]: [&str; 2], kind: Kind, flows: usize, at: Nanos) -
 
 /// Flows whose ACKs have a notice, and when these leave, from `completion` on.
 fn told(trace: &Trace, completion: Nanos) -> Vec<(Nanos, u16)> {
-    let told = |event: &segue_world::trace::Event| match &event.what {
+    let told = |event: &Event| match &event.what {
         What::Sent(packet) if !packet.data && !packet.segment.option.is_empty() => {
             (event.at >= completion).then_some((event.at, packet.flow))
         }
@@ -67,7 +77,7 @@ fn flows_are_told_at_half_the_uplink_without_a_disconnection() {
 
 /// Type, number and kbit/s of the reports on a flow's ACKs from `since` on (docs/reference/wire.md).
 fn reports_of(trace: &Trace, flow: u16, since: Nanos) -> Vec<(u8, u8, u32)> {
-    let report = |event: &segue_world::trace::Event| match &event.what {
+    let report = |event: &Event| match &event.what {
         What::Sent(packet) if packet.flow == flow && !packet.data && event.at >= since => {
             let octets: [u8; 12] = packet.segment.option.as_slice().try_into().ok()?;
             let rate = u32::from(u16::from_be_bytes([octets[8], octets[9]]));
@@ -78,9 +88,13 @@ fn reports_of(trace: &Trace, flow: u16, since: Nanos) -> Vec<(u8, u8, u32)> {
     trace.events.iter().filter_map(report).collect()
 }
 
+fn is_notice(event: &Event) -> bool {
+    matches!(&event.what, What::Decided { decision, .. } if matches!(decision.occasion, Occasion::Notice(_)))
+}
+
 /// Flows that answer a notice, each once.
 fn heard(trace: &Trace) -> Vec<u16> {
-    let heard = |event: &segue_world::trace::Event| match &event.what {
+    let heard = |event: &Event| match &event.what {
         What::Decided { flow, decision } if matches!(decision.occasion, Occasion::Notice(_)) => Some(*flow),
         _ => None,
     };
@@ -136,4 +150,25 @@ fn first_reports_go_ahead_of_a_notice() {
         assert_eq!(reports(1550 * MS, kind), (2, vec![first, notice, first, notice, notice]), "{kind:?}");
         assert_eq!(reports(20 * SECOND, kind), (2, vec![notice; 4]), "{kind:?}");
     }
+}
+
+/// near.md, 8.13: half a round trip before it completes, 34 ms, the mobile announces a handoff without an outage. At
+/// completion one more copy of the notice takes the old link.
+#[test]
+fn a_handoff_is_announced_over_the_old_link() {
+    let completion = 5 * SECOND;
+    let trace =
+        handoff_with(&[("announce", "auto")], ["2mbit/30ms", "800kbit/60ms"], Kind::Mbb, 1, completion);
+    let told = |at: Nanos| {
+        let sent = trace.events.iter().filter(|event| event.at == at).filter_map(|event| match &event.what {
+            What::Sent(packet) if !packet.data => packet.segment.option.as_slice().get(4..6),
+            _ => None,
+        });
+        sent.map(|report| (report[0] & 15, report[1])).collect::<Vec<_>>()
+    };
+    assert_eq!(told(completion - 34 * MS), [(3, 1); 2]);
+    assert_eq!(told(completion), [(2, 2); 3]);
+    let heard: Vec<_> = trace.events.iter().filter(|event| is_notice(event)).map(|event| event.at).collect();
+    assert_eq!(heard.len(), 1, "all copies are one notice");
+    assert!((completion + 34 * MS..completion + 60 * MS).contains(&heard[0]), "over the old link: {heard:?}");
 }

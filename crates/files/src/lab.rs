@@ -41,6 +41,9 @@ pub struct LabWords {
     pub gateway: Option<Spanned<Gateway>>,
     /// Whether agents may tell servers a smaller MTU (`mtu` of the agent's table `others`); true unless given.
     pub agent_mtu: Option<Spanned<bool>>,
+    /// How long before a make-before-break handoff the mobile announces it to senders with notices. "0s": it does not,
+    /// but a copy of the notice goes over the old link. Neither unless given.
+    pub announce: Option<Spanned<String>>,
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Spanned<u32>>,
     /// Senders, the first of which the others are held against; ["cubic", "etcp-v1"] unless given.
@@ -139,6 +142,7 @@ impl LabFile {
             _ => {
                 let mut plan = self.common(runs)?;
                 plan.freeze_before = self.freeze_before(&plan, plan.warm_up)?;
+                plan.conditions.announce = self.announce(&plan)?;
                 Ok(plan)
             }
         }
@@ -181,6 +185,9 @@ impl LabFile {
         if words.agent_mtu.is_some() {
             return Err(self.of_one_handoff(&words.agent_mtu, "agent-mtu"));
         }
+        if words.announce.is_some() {
+            return Err(self.of_one_handoff(&words.announce, "announce"));
+        }
         if words.noise.is_some() {
             // A drive is not simulated.
             return Err(self.of_one_handoff(&words.noise, "noise"));
@@ -206,6 +213,20 @@ impl LabFile {
             }
             word => self.number("told-rate", word, 1.0, lab::TOLD_RATE),
         }
+    }
+
+    /// How long before a handoff the mobile announces it: without a break, and to a sender that hears notices.
+    fn announce(&self, plan: &LabPlan) -> Result<Option<Nanos>, FileError> {
+        let Some(word) = &self.words.announce else { return Ok(None) };
+        if plan.kinds != [Kind::Mbb] {
+            let problem = "`announce` is for make-before-break; expected kind = \"mbb\" beside it";
+            return Err(self.at(word, problem.into()));
+        }
+        if !plan.senders.iter().any(LabSender::hears) {
+            let problem = "`announce` is of senders with notices, such as etcp-v1; expected one of them";
+            return Err(self.at(word, problem.into()));
+        }
+        self.time("announce", &self.words.announce, 0, 0..=plan.warm_up).map(Some)
     }
 
     /// How long before a handoff the windows of senders that freeze close: at most so long.
@@ -380,6 +401,8 @@ impl LabFile {
             dead: words.dead.as_ref().map_or_else(Dead::default, |word| *word.get_ref()),
             gateway: words.gateway.as_ref().map_or_else(Gateway::default, |word| *word.get_ref()),
             agent_mtu: words.agent_mtu.as_ref().is_none_or(|word| *word.get_ref()),
+            // Where there is one handoff alone.
+            announce: None,
             lost_icmp: self.number("lost-icmp", &words.lost_icmp, 0.0, lab::LOST)?,
             lost_messages: self.number("lost-messages", &words.lost_messages, 0.0, lab::LOST)?,
         })

@@ -55,7 +55,7 @@ impl LabAgent {
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["--config", &config]).collect();
         let process = hosts.start(Role::Mobile, END, program, &args)?;
         let id = process.id();
-        let links = [announced(0, &plan.old), announced(1, &plan.new)];
+        let links = [announced(0, &plan.old, 1.0), announced(1, &plan.new, plan.told_rate)];
         let mut agent = Self { process: Some(process), control, pin, links, announced: Vec::new() };
         let at_work = interrupt::wait(START, LOOK, || {
             agent.check()?;
@@ -72,7 +72,15 @@ impl LabAgent {
     /// Announces that in a moment there will be no link for so long, and then this one. The agent answers later.
     pub(super) fn announce(&mut self, link: Which, gap: Duration) {
         let gap_us = Some(u32::try_from(gap.as_micros()).unwrap_or(u32::MAX));
-        let notify = Notify { gap_us, ..self.links[link as usize].clone() };
+        self.expect(Notify { gap_us, ..self.links[link as usize].clone() });
+    }
+
+    /// Announces a handoff to this link without a break. The agent answers later.
+    pub(super) fn foresee(&mut self, link: Which) {
+        self.expect(self.links[link as usize].clone());
+    }
+
+    fn expect(&mut self, notify: Notify) {
         let control = self.control.clone();
         self.announced.push(std::thread::spawn(move || ask(&control, &Request::Notify(notify))));
     }
@@ -104,11 +112,13 @@ impl LabAgent {
         let Reply::Status(status) = self.ask()? else {
             return Err(Error::Agent { end: END, said: "it did not say how it is".into() });
         };
-        let rounds = status["rounds"].as_array().map_or(&[][..], Vec::as_slice);
+        let rounds = status["rounds"].as_array().cloned().unwrap_or_default();
+        let foreseen = |round: &serde_json::Value| round["cause"] == "foreseen";
+        let (announced, rounds): (Vec<_>, Vec<_>) = rounds.into_iter().partition(foreseen);
         if handoffs && rounds.is_empty() {
             return Err(Error::Agent { end: END, said: "it has not noticed any handoff".into() });
         }
-        Ok(counters(rounds, &status["others"]))
+        Ok(counters(&announced, &rounds, &status["others"]))
     }
 }
 
@@ -125,10 +135,17 @@ impl Drop for LabAgent {
     }
 }
 
-/// Sums over rounds, and the longest wait; and what was done for peers that run nothing of ours.
-fn counters(rounds: &[serde_json::Value], others: &serde_json::Value) -> BTreeMap<String, u64> {
+/// Sums over rounds, and the longest wait; and what was done for peers that run nothing of ours. `announced`: the rounds
+/// of handoffs to come, if any, of which the connections alone count.
+fn counters(
+    announced: &[serde_json::Value],
+    rounds: &[serde_json::Value],
+    others: &serde_json::Value,
+) -> BTreeMap<String, u64> {
     let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
-    let sum = |name: &str| rounds.iter().map(|round| number(&round[name])).sum();
+    let sum_of =
+        |rounds: &[serde_json::Value], name: &str| rounds.iter().map(|round| number(&round[name])).sum();
+    let sum = |name: &str| -> u64 { sum_of(rounds, name) };
     let refused = |name: &str| rounds.iter().map(|round| number(&round["refused"][name])).sum();
     let mut counters = BTreeMap::from([("rounds".to_owned(), rounds.len() as u64)]);
     for name in ["triggered", "crafted", "acked", "resent"] {
@@ -142,6 +159,10 @@ fn counters(rounds: &[serde_json::Value], others: &serde_json::Value) -> BTreeMa
     {
         counters.insert(format!("others_{name}"), number(&others[name]));
     }
+    if !announced.is_empty() {
+        let told = |name: &str| -> u64 { sum_of(announced, name) };
+        counters.insert("announced".to_owned(), ["triggered", "crafted", "acked"].map(told).iter().sum());
+    }
     let longest = rounds.iter().map(|round| number(&round["waited_ns"])).max();
     counters.insert("waited_us".to_owned(), longest.unwrap_or(0) / 1000);
     counters
@@ -154,17 +175,22 @@ fn pin() -> Option<PathBuf> {
     host::bpffs().map(|root| root.join(format!("{}{serial}", prefix())))
 }
 
-/// A link as an operator announces it.
-fn announced(number: usize, link: &AccessLink) -> Notify {
-    let kbps = |way| u32::try_from(mean_kbps(way)).unwrap_or(u32::MAX);
+/// A link as an operator announces it, whose rate is this factor off.
+fn announced(number: usize, link: &AccessLink, factor: f64) -> Notify {
+    let kbps = |kbps: u64| u32::try_from(kbps).unwrap_or(u32::MAX);
     Notify {
         device: DEVICES[number].into(),
-        rate_kbps: kbps(&link.down),
-        up_kbps: kbps(&link.up),
+        rate_kbps: kbps(told_kbps(link, factor)),
+        up_kbps: kbps(mean_kbps(&link.up)),
         delay_us: link.delay_us(),
         expect: true,
         gap_us: None,
     }
+}
+
+/// The rate of a link that this factor is off, kbit/s.
+fn told_kbps(link: &AccessLink, factor: f64) -> u64 {
+    (mean_kbps(&link.down) as f64 * factor).round().max(1.0) as u64
 }
 
 /// As an operator would write it who knows the plan's links; of measured ones their mean rates. Before each break that
@@ -176,7 +202,7 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
     text.push_str(&format!("[others]\nfreeze = \"60s\"\nmtu = {}\n", plan.agent_mtu));
     for ((device, link), factor) in DEVICES.into_iter().zip([&plan.old, &plan.new]).zip([1.0, plan.told_rate])
     {
-        let rate = (mean_kbps(&link.down) as f64 * factor).round().max(1.0) as u64;
+        let rate = told_kbps(link, factor);
         let up = mean_kbps(&link.up);
         text.push_str(&format!(
             "[[link]]\ndevice = {device:?}\nrate = \"{rate}kbit\"\nup = \"{up}kbit\"\ndelay = \"{}us\"\n",
@@ -209,13 +235,19 @@ mod tests {
         let rules: Vec<_> = config.settings.rules.iter().map(|rule| (rule.link, rule.up_kbps)).collect();
         let told = |rate_kbps, delay_us| Link { rate_kbps, delay_us };
         assert_eq!(rules, [(told(6400, 9_500), 3200), (told(2000, 300_000), 100)]);
+        // Nor does an announcement tell another link.
+        let foreseen = announced(1, &plan.new, plan.told_rate);
+        assert_eq!((foreseen.rate_kbps, foreseen.up_kbps, foreseen.delay_us), (2000, 100, 300_000));
     }
 
     #[test]
     fn rounds_are_summed_up() {
         let round = |triggered: u64, waited_ns: u64| serde_json::json!({"triggered": triggered, "crafted": 1, "waited_ns": waited_ns, "refused": {"unsent": 2}});
         let others = serde_json::json!({"helped": 3, "messages": 12});
-        let counters = counters(&[round(1, 40_000), round(2, 70_000)], &others);
+        let (rounds, announced) = ([round(1, 40_000), round(2, 70_000)], [round(4, 90_000)]);
+        assert!(!counters(&[], &rounds, &others).contains_key("announced"));
+        let counters = counters(&announced, &rounds, &others);
+        assert_eq!(counters["announced"], 5);
         assert_eq!((counters["rounds"], counters["triggered"], counters["crafted"]), (2, 3, 2));
         assert_eq!((counters["unsent"], counters["waited_us"], counters["resent"]), (4, 70, 0));
         assert_eq!(

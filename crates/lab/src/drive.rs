@@ -110,6 +110,9 @@ impl Drive {
         if self.stays.len() < 2 || self.stays.iter().any(Duration::is_zero) {
             return Err(Error::Plan("stays: expected two or more, none of them 0 s".into()));
         }
+        if self.plan.announce.is_some() {
+            return Err(Error::Plan("announce: it is of one handoff; expected none".into()));
+        }
         if matches!(self.load, Load::File(0) | Load::Page(0)) {
             return Err(Error::Plan("a file of 0 octets; expected 1 or more".into()));
         }

@@ -6,6 +6,8 @@ use super::punctual::{Punctual, Rank};
 use super::sender_kind::Segue;
 use super::{Error, interrupt};
 use segue_policy::Link;
+use segue_policy::wire::ReportType;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -47,13 +49,31 @@ pub trait ServerEnd {
     fn counters(&self) -> Result<BTreeMap<String, u64>, String>;
 }
 
+/// A report of a handoff, as the mobile is to send it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The new link.
+    pub link: Link,
+    /// Whether the handoff is foreseen or has completed.
+    pub kind: ReportType,
+    /// The device of the old link, if one more copy goes over it.
+    pub also: Option<u32>,
+}
+
+/// The handoff has completed, and nothing goes over the old link.
+impl From<Link> for Notice {
+    fn from(link: Link) -> Self {
+        Self { link, kind: ReportType::Completed, also: None }
+    }
+}
+
 /// An attached mobile. Dropped: detached.
 pub trait MobileEnd {
-    /// Tells all peers of the current namespace's connections of a completed handoff to `link`.
+    /// Tells all peers of the current namespace's connections.
     ///
     /// # Errors
     /// One line what failed.
-    fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String>;
+    fn notify(&mut self, notice: &Notice) -> Result<BTreeMap<String, u64>, String>;
 }
 
 /// Loading and verifying programs takes a moment, and minutes on a machine that is many times overloaded.
@@ -70,7 +90,21 @@ type Answer = Result<Counters, String>;
 /// Both ends at work. Dropped: detached.
 pub struct Ends {
     server: End<()>,
-    mobile: Option<End<Link>>,
+    mobile: Option<End<Notice>>,
+    /// The announcement since the last notice.
+    announced: Cell<Announced>,
+}
+
+/// An announcement.
+#[derive(Default)]
+enum Announced {
+    /// There was none.
+    #[default]
+    Nothing,
+    /// Its order has not been answered yet.
+    Ordered,
+    /// It has left; its counts.
+    Left(Counters),
 }
 
 struct End<Order> {
@@ -105,29 +139,48 @@ impl Ends {
         })?;
         let mobile = mobile.map(|(host, cgroup, first)| {
             let ours = Arc::clone(aware);
-            End::start("mobile", host, move |orders: &Receiver<Link>, answers: &Sender<Answer>| {
+            End::start("mobile", host, move |orders: &Receiver<Notice>, answers: &Sender<Answer>| {
                 let mut end = ours.mobile(&cgroup, first)?;
                 let _punctual = Punctual::of(Rank::End);
                 let _ = answers.send(Ok(Counters::new()));
-                while let Ok(link) = orders.recv() {
-                    let _ = answers.send(Ok(end.notify(link)?));
+                while let Ok(notice) = orders.recv() {
+                    let _ = answers.send(Ok(end.notify(&notice)?));
                 }
                 Ok(())
             })
         });
-        Ok(Self { server, mobile: mobile.transpose()? })
+        Ok(Self { server, mobile: mobile.transpose()?, announced: Cell::default() })
     }
 
-    /// Has the mobile's end send its notice now, if there is one.
+    /// Has the mobile's end announce a handoff to this link now, if there is one. Waits until that has left, for so
+    /// long at most: the handoff itself does not wait.
     ///
     /// # Errors
     /// Its fault.
-    pub fn notify(&self, link: Link) -> Result<Counters, Error> {
+    pub fn announce(&self, link: Link, at_most: Duration) -> Result<(), Error> {
+        let Some(mobile) = &self.mobile else { return Ok(()) };
+        mobile.order(Notice { kind: ReportType::Expected, ..link.into() });
+        let answer = mobile.answer_within(at_most)?;
+        self.announced.set(answer.map_or(Announced::Ordered, Announced::Left));
+        Ok(())
+    }
+
+    /// Has the mobile's end send its notice now, if there is one. Its counts, with those of the announcement before it.
+    ///
+    /// # Errors
+    /// Its fault.
+    pub fn notify(&self, notice: impl Into<Notice>) -> Result<Counters, Error> {
         let Some(mobile) = &self.mobile else { return Ok(Counters::new()) };
-        if let Some(orders) = &mobile.orders {
-            let _ = orders.send(link);
-        }
-        mobile.answer(NOTIFY)
+        mobile.order(notice.into());
+        // Answers come in the order of the orders.
+        let announced = match self.announced.take() {
+            Announced::Nothing => Counters::new(),
+            Announced::Ordered => mobile.answer(NOTIFY)?,
+            Announced::Left(counters) => counters,
+        };
+        let mut counters = mobile.answer(NOTIFY)?;
+        counters.extend(announced);
+        Ok(counters)
     }
 
     /// Whether the sender's side still serves.
@@ -182,8 +235,23 @@ impl<Order: Send + 'static> End<Order> {
 }
 
 impl<Order> End<Order> {
+    fn order(&self, order: Order) {
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(order);
+        }
+    }
+
     fn answer(&self, limit: Duration) -> Result<Counters, Error> {
-        let answer = || match self.answers.recv_timeout(LOOK) {
+        let late =
+            || Error::Timeout { seconds: limit.as_secs_f64(), what: format!("the {}'s side", self.name) };
+        self.answer_within(limit)?.ok_or_else(late)
+    }
+
+    /// `None`: it has not answered yet.
+    fn answer_within(&self, limit: Duration) -> Result<Option<Counters>, Error> {
+        let until = Instant::now() + limit;
+        let left = || until.saturating_duration_since(Instant::now());
+        let answer = || match self.answers.recv_timeout(left().min(LOOK)) {
             Ok(Ok(counters)) => Ok(Some(counters)),
             Ok(Err(said)) => Err(Error::Agent { end: self.name, said }),
             Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -191,9 +259,7 @@ impl<Order> End<Order> {
                 Err(Error::Fault(format!("the thread of the {}'s side is gone", self.name)))
             }
         };
-        let late =
-            || Error::Timeout { seconds: limit.as_secs_f64(), what: format!("the {}'s side", self.name) };
-        interrupt::wait(limit, Duration::ZERO, answer)?.ok_or_else(late)
+        interrupt::wait(limit, Duration::ZERO, answer)
     }
 }
 

@@ -4,7 +4,7 @@ use super::access_link::mean_kbps;
 use super::agent::LabAgent;
 use super::cgroup::Cgroups;
 use super::emulator::{Clock, Emulator};
-use super::ends::{Attach, Ends};
+use super::ends::{Attach, Ends, Notice};
 use super::gateway;
 use super::host::{Host, SenderSettings};
 use super::hosts::Hosts;
@@ -32,6 +32,8 @@ pub struct Laboratory {
     agent: Option<LabAgent>,
     /// Whether a handoff has completed.
     handoffs: bool,
+    /// Whether its own notices go over the old link, too.
+    doubles: bool,
     uplinks: Uplinks,
     /// Packets that the mobile's devices had thrown away when a link went for the first time. From then on they also do
     /// so for want of a carrier, which is no fault of the emulator's.
@@ -119,6 +121,7 @@ impl Laboratory {
             ends,
             agent,
             handoffs: false,
+            doubles: plan.announce.is_some(),
             until_break: None,
             uplinks,
             family: plan.family,
@@ -175,9 +178,26 @@ impl Laboratory {
         self.uplinks.lead_over(link, self.family)?;
         self.handoffs = true;
         match (&self.ends, notice) {
-            (Some(ends), Some(notice)) => ends.notify(notice),
+            (Some(ends), Some(notice)) => {
+                let also = self.doubles.then(|| self.uplinks.device(link.other()));
+                ends.notify(Notice { also, ..notice.into() })
+            }
             _ => Ok(BTreeMap::new()),
         }
+    }
+
+    /// Has the mobile announce the handoff to this link, as its notice is to tell it. A sender must be told of handoffs,
+    /// or nobody is. The laboratory's own announcement has left when this returns, or it is as late as `at_most`.
+    ///
+    /// # Errors
+    /// The fault of the mobile's end.
+    pub(super) fn foresee(&mut self, link: Which, notice: Link, at_most: Duration) -> Result<(), Error> {
+        match (&self.ends, &mut self.agent) {
+            (Some(_), Some(agent)) => agent.foresee(link),
+            (Some(ends), None) => ends.announce(notice, at_most)?,
+            (None, _) => {}
+        }
+        Ok(())
     }
 
     /// Announces to the agent, where there is one, that in a moment there will be no link for so long, and then this one.

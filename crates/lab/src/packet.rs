@@ -103,6 +103,11 @@ impl Packet {
 
     /// Whether it carries a notice: an option of ours that says that a handoff has completed.
     pub fn is_notice(&self) -> bool {
+        self.carries(ReportType::Completed)
+    }
+
+    /// Whether it carries a report of this kind.
+    pub fn carries(&self, kind: ReportType) -> bool {
         let sliced = LaxSlicedPacket::from_ip(self.head()).ok();
         let Some(TransportSlice::Tcp(tcp)) = sliced.and_then(|sliced| sliced.transport) else { return false };
         let mut rest = tcp.options();
@@ -114,7 +119,7 @@ impl Packet {
                 [_, length, ..] => usize::from(*length).max(2),
             };
             let Some((option, others)) = rest.split_at_checked(length) else { return false };
-            if Report::decode(option).is_ok_and(|report| report.kind == ReportType::Completed) {
+            if Report::decode(option).is_ok_and(|report| report.kind == kind) {
                 return true;
             }
             rest = others;

@@ -58,6 +58,9 @@ pub struct Plan {
     pub agent_mtu: bool,
     /// Whether the laboratory's test sender tells of handoffs at all.
     pub notices: bool,
+    /// How long before a make-before-break handoff the mobile announces it to senders that are told. Some, 0 as well:
+    /// one copy of the notice goes over the old link, too. Agents always send that copy.
+    pub announce: Option<Duration>,
     /// Whether senders ask for ECN.
     pub ecn: bool,
     /// Whether records keep their packets, for captures.
@@ -99,6 +102,7 @@ impl Plan {
             told_rate: 1.0,
             agent_mtu: true,
             notices: true,
+            announce: None,
             ecn: false,
             packets: false,
         }
@@ -171,6 +175,15 @@ impl Plan {
             let [value, most] = [value, Duration::from_nanos(*range.end())].map(|time| time.as_secs_f64());
             if value > most {
                 return wrong(format!("{name}: {value} s; expected at most {most} s"));
+            }
+        }
+        if let Some(before) = self.announce {
+            if self.kind != Kind::Mbb {
+                return wrong("announce: a break before make; expected make before break".into());
+            }
+            if before > self.warm_up() {
+                let [before, most] = [before, self.warm_up()].map(|time| time.as_secs_f64());
+                return wrong(format!("announce: {before} s; expected at most {most} s, the warm-up"));
             }
         }
         if self.uplink_outlives() > Duration::ZERO && self.uplink_outlives() >= self.disconnect {
@@ -271,6 +284,14 @@ mod tests {
         assert!(error(&|plan| plan.old.up.queue = Queue::DropTail(Some(0))).contains("old: a queue of 0"));
         assert!(error(&|plan| plan.old = link(6400, 10_000_001)).contains("old: a delay of 10.000001 s"));
         assert!(error(&|plan| plan.senders.clear()).contains("no senders"));
+        let announced = |kind, seconds| {
+            error(&|plan| (plan.kind, plan.announce) = (kind, Some(Duration::from_secs(seconds))))
+        };
+        assert!(
+            announced(Kind::Bbm, 0).contains("announce: a break before make; expected make before break")
+        );
+        // 5 s, 100 packets of 1.875 ms and ten round trips of 18 ms.
+        assert!(announced(Kind::Mbb, 6).contains("announce: 6 s; expected at most 5.367 s, the warm-up"));
         assert!(error(&|plan| plan.told_rate = f64::NAN).contains("told-rate"));
         assert!(error(&|plan| plan.observe = Duration::from_secs(601)).contains("observe: 601 s"));
     }

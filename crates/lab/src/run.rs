@@ -250,11 +250,15 @@ fn one(
     session.lab().emulator().lose(plan.unheard, seed);
     let switch = Switch { uplink_down, ..Switch::new(down, up, plan.kind == Kind::Bbm) };
     session.lab().emulator().schedule(switch);
+    let notice = plan.notices.then(|| plan.notice(up));
+    let before = plan.announce.filter(|before| !before.is_zero());
+    if let Some(announced) = before.zip(notice) {
+        session.foresee(Which::New, &switch, announced, &mut || flows.look())?;
+    }
     session.leave(Which::Old, &switch, &mut || flows.look())?;
     let server = flows.download.server_id();
     let counted = kernel_counters::read(server)?;
     flows.breaks = true;
-    let notice = plan.notices.then(|| plan.notice(up));
     let notified = session.arrive(Which::New, &switch, notice, &mut || flows.look())?;
     session.until(end, &mut || flows.look())?;
     let Flows { download, gave_up, .. } = flows;

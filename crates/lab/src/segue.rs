@@ -1,8 +1,8 @@
 //! Our own sender and mobile, at the two ends of a laboratory.
 
-use super::ends::{Aware, MobileEnd, ServerEnd};
+use super::ends::{Aware, MobileEnd, Notice, ServerEnd};
 use super::sender_kind::Segue;
-use segue_kernel::mobile::{self, Mobile};
+use segue_kernel::mobile::{self, Mobile, Way};
 use segue_kernel::sender::{self, Sender};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
@@ -56,9 +56,16 @@ impl ServerEnd for Sender {
 }
 
 impl MobileEnd for Mobile {
-    fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String> {
-        let told =
-            Self::notify(self, link, ReportType::Completed, COPIES).map_err(|error| error.to_string())?;
+    fn notify(&mut self, notice: &Notice) -> Result<BTreeMap<String, u64>, String> {
+        let Notice { link, kind, also } = *notice;
+        let (copies, way, since) = (COPIES, Way::Auto, Duration::ZERO);
+        let notice = mobile::Notice { link, kind, copies, way, also, before: None, since };
+        let told = self.notify_all(&notice).map_err(|error| error.to_string())?;
+        let counted = |(name, count): (&str, u32)| (name.to_owned(), u64::from(count));
+        if kind == ReportType::Expected {
+            // One that is lost is no fault.
+            return Ok([("announced", told.triggered + told.crafted)].map(counted).into());
+        }
         let counts = [
             ("connections", told.connections),
             ("triggered", told.triggered),
@@ -68,6 +75,7 @@ impl MobileEnd for Mobile {
             ("unwritten", told.skipped.unwritten),
             ("unsent", told.skipped.unsent),
         ];
-        Ok(counts.map(|(name, count)| (name.to_owned(), u64::from(count))).into())
+        let doubled = also.map(|_| ("doubled", told.doubled));
+        Ok(counts.into_iter().chain(doubled).map(counted).collect())
     }
 }

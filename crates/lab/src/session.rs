@@ -84,6 +84,27 @@ impl<'a> Session<'a> {
         Ok(over)
     }
 
+    /// Lets time pass until so long before the other link carries, and has the mobile announce the handoff to it, where
+    /// its sender is told. Whether it is over.
+    pub(super) fn foresee(
+        &mut self,
+        link: Which,
+        switch: &Switch,
+        (before, notice): (Duration, Link),
+        over: &mut Over<'_>,
+    ) -> Result<bool, Error> {
+        // The others have nothing to wait for, or something else.
+        if self.lab.ends.is_none() {
+            return Ok(false);
+        }
+        if self.until(switch.up.saturating_sub(before.as_nanos() as Nanos), over)? {
+            return Ok(true);
+        }
+        let left = self.lab.clock.until(switch.up);
+        self.lab.foresee(link, notice, left)?;
+        Ok(false)
+    }
+
     /// Lets time pass until this link carries, and completes the handoff to it. The counts of the laboratory's own
     /// notice; `None`: it is over.
     pub(super) fn arrive(

@@ -19,6 +19,11 @@ impl Uplinks {
         uplinks.lead_over(Which::Old, Family::Ipv4).map(|()| uplinks)
     }
 
+    /// Number of the device of this link.
+    pub(super) fn device(&self, link: Which) -> u32 {
+        self.devices[link as usize]
+    }
+
     /// A break: the device of this link loses its carrier, and that of the other one has it. The routes stay.
     ///
     /// # Errors
@@ -33,7 +38,7 @@ impl Uplinks {
     /// # Errors
     /// A device is gone.
     pub fn lead_over(&self, link: Which, first: Family) -> Result<(), Error> {
-        let device = self.devices[link as usize];
+        let device = self.device(link);
         let second = match first {
             Family::Ipv4 => Family::Ipv6,
             Family::Ipv6 => Family::Ipv4,

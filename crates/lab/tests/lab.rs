@@ -9,7 +9,7 @@ use segue_agent::links::Links;
 use segue_agent::netlink::{MAIN_TABLE, Watcher};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::access_link::AccessLink;
-use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
+use segue_lab::ends::{Aware, MobileEnd, Notice, ServerEnd};
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate, Which};
 use segue_lab::{Error, Family, Kind, Laboratory, NoticeBy, Plan, Program, RunRecord, Segue, SenderKind};
@@ -304,7 +304,8 @@ impl ServerEnd for Silent {
 struct Teller(Witness);
 
 impl MobileEnd for Teller {
-    fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String> {
+    fn notify(&mut self, notice: &Notice) -> Result<BTreeMap<String, u64>, String> {
+        let Notice { link, .. } = notice;
         assert!(!self.0.panics, "as the test wants");
         self.0.note(&format!("notice of {}/{}", link.rate_kbps, link.delay_us));
         Ok(BTreeMap::from([("told".into(), 1)]))

@@ -5,7 +5,7 @@ mod laboratory;
 use laboratory::{in_laboratory, link};
 use segue_kernel::mobile::{Mobile, Options, attach};
 use segue_kernel::sender::{Around, Policy};
-use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
+use segue_lab::ends::{Aware, MobileEnd, Notice, ServerEnd};
 use segue_lab::host::Role;
 use segue_lab::{Family, Kind, NoticeBy, Plan, RunRecord, Segue, SenderKind, run_with};
 use segue_policy::Link;
@@ -94,10 +94,10 @@ struct Teller {
 }
 
 impl MobileEnd for Teller {
-    fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String> {
+    fn notify(&mut self, notice: &Notice) -> Result<BTreeMap<String, u64>, String> {
         let (answer, told) = channel();
         let orders = self.orders.as_ref().ok_or("it is over")?;
-        orders.send((link, answer)).map_err(|_| "the mobile's thread is gone")?;
+        orders.send((notice.link, answer)).map_err(|_| "the mobile's thread is gone")?;
         told.recv().map_err(|_| "the mobile's thread is gone".to_owned())
     }
 }

@@ -4,7 +4,7 @@ mod laboratory;
 
 use laboratory::{in_laboratory, link};
 use segue_kernel::sender::{Around, Policy};
-use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
+use segue_lab::ends::{Aware, MobileEnd, Notice, ServerEnd};
 use segue_lab::punctual::is_ordinary;
 use segue_lab::run_with;
 use segue_lab::{NoticeBy, Plan, Segue, SenderKind};
@@ -52,7 +52,7 @@ impl ServerEnd for End {
 }
 
 impl MobileEnd for End {
-    fn notify(&mut self, _link: Link) -> Result<BTreeMap<String, u64>, String> {
+    fn notify(&mut self, _notice: &Notice) -> Result<BTreeMap<String, u64>, String> {
         log(&self.0, "notify");
         Ok(BTreeMap::new())
     }

@@ -132,8 +132,9 @@ fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failur
     asked.told_rate = plan.told_rate;
     asked.ecn = plan.ecn();
     asked.end = this_program(&["lab-end"]);
-    let Conditions { dead, gateway, lost_icmp, lost_messages, agent_mtu } = plan.conditions;
+    let Conditions { dead, gateway, lost_icmp, lost_messages, agent_mtu, announce } = plan.conditions;
     (asked.dead, asked.gateway, asked.agent_mtu) = (dead, gateway, agent_mtu);
+    asked.announce = announce.map(Duration::from_nanos);
     asked.unheard = segue_lab::unheard::Unheard { icmp: lost_icmp, first: lost_messages };
     Ok(asked)
 }

@@ -237,6 +237,42 @@ fn an_agent_closes_windows_before_a_handoff_that_is_announced() {
     assert!(found, "{seen:?}");
 }
 
+/// Reports in a capture whose octet of version and type is this one (docs/reference/wire.md).
+fn reports(capture: &Path, octet: u8) -> usize {
+    let option = [253, 12, 0x5e, 0x9e, octet];
+    let octets = std::fs::read(capture).expect("a capture");
+    octets.windows(option.len()).filter(|window| **window == option).count()
+}
+
+/// The laboratory tells the agent, and the agent its peers. The kernel's own sender hears nothing.
+#[test]
+#[ignore = "needs lab"]
+fn an_agent_announces_a_handoff_that_it_is_told_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = plan(
+        folder.path(),
+        "old = \"6400kbit/9ms\"\nnew = \"3200kbit/20ms\"\nkind = \"mbb\"\nwarm-up = \"1s\"\nobserve = \"2s\"\nruns = 1\n\
+         senders = [\"cubic\", \"near\"]\nannounce = \"500ms\"\n",
+    );
+    let captures = folder.path().join("captures");
+    let words = captures.display().to_string();
+    // On a machine that does ten other things the announcement may come late, and the handoff is told instead: again.
+    let mut seen = Vec::new();
+    let announced = (0..5).any(|_| {
+        let rows = rows(&["lab", "run", &plan, "--jobs", "2", "--json", "-", "--pcap", &words]);
+        assert!(rows.iter().all(|row| row["conditions"] == "announce = 0.5 s"), "{rows:?}");
+        let found = ["cubic", "near"].map(|sender| {
+            let capture = captures.join(format!("{sender}.pcapng"));
+            [0x13, 0x12].map(|octet| reports(&capture, octet))
+        });
+        assert_eq!(found[0], [0, 0], "cubic has negotiated nothing");
+        assert!(found[1][1] > 0, "near is notified: {found:?}");
+        seen.push(found);
+        found[1][0] > 0
+    });
+    assert!(announced, "{seen:?}");
+}
+
 /// A second without a link that is announced: the mobile that freezes goes on at once, the other waits
 /// for the sender's timer.
 #[test]

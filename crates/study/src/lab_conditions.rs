@@ -1,6 +1,8 @@
 //! Conditions of a laboratory's path that the simulator beside it does not have.
 
+use crate::measure::seconds;
 use segue_words::lab::{Dead, Gateway};
+use segue_world::Nanos;
 
 /// All of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,13 +17,16 @@ pub struct Conditions {
     pub gateway: Gateway,
     /// Agents may tell a smaller MTU.
     pub agent_mtu: bool,
+    /// How long before a make-before-break handoff the mobile announces it to senders that hear notices. 0: it does not,
+    /// but a copy of the notice goes over the old link.
+    pub announce: Option<Nanos>,
 }
 
 impl Default for Conditions {
     /// A quiet path, and an agent without a configuration of its own.
     fn default() -> Self {
         let (dead, gateway) = (Dead::default(), Gateway::default());
-        Self { dead, lost_icmp: 0.0, lost_messages: 0.0, gateway, agent_mtu: true }
+        Self { dead, lost_icmp: 0.0, lost_messages: 0.0, gateway, agent_mtu: true, announce: None }
     }
 }
 
@@ -42,6 +47,9 @@ impl Conditions {
         }
         if !self.agent_mtu {
             words.push("agent-mtu = false".into());
+        }
+        if let Some(before) = self.announce {
+            words.push(format!("announce = {} s", seconds(before)));
         }
         words.join(", ")
     }

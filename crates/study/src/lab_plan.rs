@@ -170,8 +170,9 @@ impl LabPlan {
 
     /// Whether the simulator has such flows and conditions.
     fn is_simulated(&self) -> bool {
-        // It has no message of a smaller MTU, and agents of the laboratory may do without.
-        let told = Conditions { agent_mtu: true, ..self.conditions };
+        // It has no message of a smaller MTU, and agents of the laboratory may do without. An announcement is for senders
+        // that hear notices alone.
+        let told = Conditions { agent_mtu: true, announce: None, ..self.conditions };
         told == Conditions::default() && self.program != Program::Thin
     }
 
@@ -184,12 +185,12 @@ impl LabPlan {
     /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
     /// are as old at T as in the laboratory, and a notice leaves the mobile as late. Over links that vary by the plan, T
     /// is the same by their clock. The links have the plan's noise, drawn from the seed. `None` if the simulator does
-    /// not have such a sender, such flows or conditions, or a notice that errs.
+    /// not have such a sender, such flows or conditions, a notice that errs or an announcement.
     pub fn simulated(&self, sender: &LabSender, kind: Kind, moments: &[Moment]) -> Option<Vec<LiveRun>> {
         if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
             return None;
         }
-        if !self.is_simulated() {
+        if !self.is_simulated() || (self.conditions.announce.is_some() && sender.hears()) {
             return None;
         }
         let (scheme, mut stack) = sender.in_simulator()?;

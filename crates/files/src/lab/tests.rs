@@ -30,6 +30,48 @@ fn an_agent_that_tells_no_mtu_is_simulated() {
     assert_eq!(words, "agent-mtu = false, wired = 0 s (simulator: 0.004 s)");
 }
 
+/// Cubic, which hears nothing of it, has its simulated twin; etcp-v1 has none.
+#[test]
+fn a_handoff_is_announced() {
+    let announced = |time: &str| plan(&format!("kind = \"mbb\"\nannounce = \"{time}\"\n")).expect("a plan");
+    assert_eq!(plan("kind = \"mbb\"\n").expect("a plan").conditions.announce, None);
+    for (time, announce, words) in [
+        ("30ms", 30_000_000, "announce = 0.03 s"),
+        ("0s", 0, "announce = 0 s"),
+        ("5447500us", 5_447_500_000, "announce = 5.4475 s"),
+    ] {
+        let plan = announced(time);
+        assert_eq!(plan.conditions.announce, Some(announce));
+        assert_eq!(plan.conditions_in_words(), words);
+        let simulated = |index: usize| plan.simulated(&plan.senders[index], Kind::Mbb, &[]).is_some();
+        assert_eq!([0, 1].map(simulated), [true, false], "{time}");
+    }
+    let at_laboratory =
+        plan("kind = \"mbb\"\nsenders = [\"near@laboratory\"]\nannounce = \"1s\"").expect("a plan");
+    assert_eq!(at_laboratory.conditions.announce, Some(SECOND));
+    let refused = |more: &str| plan(more).expect_err("a mistake");
+    for (more, part) in [
+        (
+            "announce = \"30ms\"",
+            "line 3, column 12: `announce` is for make-before-break; expected kind = \"mbb\"",
+        ),
+        ("kind = \"bbm\"\nannounce = \"0s\"", "line 4, column 12: `announce` is for make-before-break"),
+        (
+            "kind = \"mbb\"\nsenders = [\"cubic\", \"cubic+agent\", \"unaware\"]\nannounce = \"30ms\"",
+            "line 5, column 12: `announce` is of senders with notices, such as etcp-v1; expected one of them",
+        ),
+        (
+            "kind = \"mbb\"\nwarm-up = \"1s\"\nannounce = \"2s\"",
+            "line 5, column 12: announce 2s is out of range; expected 0 s to 1 s",
+        ),
+        ("kind = \"mbb\"\nannounce = \"soon\"", "line 4, column 12: `soon` is not a time; expected a number"),
+        ("kind = \"mbb\"\nannounce = 30", "line 4, column 12: "),
+    ] {
+        let message = refused(more);
+        assert!(message.contains(part) && message.lines().count() == 1, "{more}: {message}");
+    }
+}
+
 /// Senders ask for ECN where a link marks.
 #[test]
 fn links_that_mark_are_noticed() {
@@ -68,6 +110,7 @@ fn every_key_is_heard() {
         lost_messages: 0.5,
         gateway: Gateway::None,
         agent_mtu: false,
+        announce: None,
     };
     assert_eq!(plan.conditions, conditions);
     assert_eq!(
@@ -181,6 +224,7 @@ fn a_drive_has_stays_and_a_load() {
         (drive(&format!("{two}program = \"thin\"")), "`thin` is of one handoff; expected `segue lab run`"),
         (drive(&format!("{two}lost-messages = 0.5")), "line 4, column 17: `lost-messages` is of one handoff"),
         (drive(&format!("{two}noise = \"0s\"")), "line 4, column 9: `noise` is of one handoff"),
+        (drive(&format!("{two}announce = \"0s\"")), "line 4, column 12: `announce` is of one handoff"),
         (drive(&format!("{two}dead = \"both\"")), "line 4, column 8: `dead` is of one handoff"),
         (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
         (drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")), "bytes `5`: expected a size as 20MB"),

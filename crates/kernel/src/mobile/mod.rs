@@ -79,6 +79,8 @@ pub struct Notified {
     pub triggered: u32,
     /// At least one copy was crafted.
     pub crafted: u32,
+    /// Notified over the old link, too.
+    pub doubled: u32,
     /// Connections that were not notified.
     pub skipped: Skipped,
     /// Connections that have kept the trigger's congestion control (which acts as NewReno), because their own cannot be

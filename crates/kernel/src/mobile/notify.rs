@@ -14,7 +14,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 use zerocopy::IntoBytes;
 
-/// A notice that is given out in parts: [`Mobile::begin`], then [`Mobile::notify_busy`].
+/// A notice that is given out at once by [`Mobile::notify_all`], or in parts: [`Mobile::begin`], then
+/// [`Mobile::notify_busy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The link that it tells.
@@ -149,7 +150,12 @@ impl Mobile {
         kind: ReportType,
         copies: u8,
     ) -> Result<Notified, Error> {
-        self.begin(&Notice { link, kind, copies, way, also: None, before: None, since: Duration::ZERO })?;
+        self.notify_all(&Notice { link, kind, copies, way, also: None, before: None, since: Duration::ZERO })
+    }
+
+    /// The same by a notice with all its parts.
+    pub fn notify_all(&mut self, notice: &Notice) -> Result<Notified, Error> {
+        self.begin(notice)?;
         self.orders.uploads = false;
         let mut notified = Notified::default();
         // Each pass is over the kernel's whole table of connections.
@@ -157,6 +163,7 @@ impl Mobile {
             let (pass, counters) = self.pass_with(u32::MAX, others)?;
             notified.triggered += pass.triggered;
             notified.crafted += pass.crafted;
+            notified.doubled += pass.doubled;
             notified.unrestored += pass.unrestored;
             let before = std::mem::replace(&mut notified.skipped, pass.skipped);
             notified.skipped.unwritten += before.unwritten;

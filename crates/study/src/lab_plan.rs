@@ -52,11 +52,13 @@ impl LabSender {
     }
 
     /// Scheme and stack of the simulator that come nearest; `None` if it has none.
-    fn in_simulator(&self) -> Option<(Scheme, StackProfile)> {
+    fn in_simulator(&self, announce: Option<Nanos>) -> Option<(Scheme, StackProfile)> {
         match &self.kind {
             LabSenderKind::Scheme { name, around, icmp: false } => {
                 let mut settings = vec![("enact".to_string(), "linux".to_string())];
                 settings.extend(self.settings.iter().cloned());
+                // A scheme without that setting has no such mobile.
+                settings.extend(announce.map(|ns| ("announce".to_string(), format!("{ns}ns"))));
                 Some((Scheme::build(name, &settings).ok()?, stack_around(*around)?))
             }
             LabSenderKind::Unaware { around } => {
@@ -185,15 +187,15 @@ impl LabPlan {
     /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
     /// are as old at T as in the laboratory, and a notice leaves the mobile as late. Over links that vary by the plan, T
     /// is the same by their clock. The links have the plan's noise, drawn from the seed. `None` if the simulator does
-    /// not have such a sender, such flows or conditions, a notice that errs or an announcement.
+    /// not have such a sender, such flows or conditions, or a notice that errs. The same holds for announcements.
     pub fn simulated(&self, sender: &LabSender, kind: Kind, moments: &[Moment]) -> Option<Vec<LiveRun>> {
         if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
             return None;
         }
-        if !self.is_simulated() || (self.conditions.announce.is_some() && sender.hears()) {
+        if !self.is_simulated() {
             return None;
         }
-        let (scheme, mut stack) = sender.in_simulator()?;
+        let (scheme, mut stack) = sender.in_simulator(self.conditions.announce)?;
         if let Some(kernel) = &mut stack.kernel {
             kernel.ecn = self.ecn();
             if self.program == Program::Iperf3 {
@@ -254,13 +256,14 @@ mod tests {
     /// The agent beside a kernel as it is: in the simulator the mobile alone, on the same stack.
     #[test]
     fn the_agent_alone_is_simulated() {
-        let simulated = |word| LabSender::named(word).expect("a sender").in_simulator().expect("a scheme");
+        let simulated =
+            |word| LabSender::named(word).expect("a sender").in_simulator(None).expect("a scheme");
         let (plain, stack) = simulated("bbr");
         let (alone, same) = simulated("bbr+agent");
         assert!(plain.is_regular() && stack == same);
         assert!(alone.mobile().alone.is_some_and(|rule| rule.resumes && rule.bounds));
         for word in ["cubic+freeze", "cubic+agent+freeze"] {
-            assert!(LabSender::named(word).expect("a sender").in_simulator().is_none());
+            assert!(LabSender::named(word).expect("a sender").in_simulator(None).is_none());
         }
     }
 }

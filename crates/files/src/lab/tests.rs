@@ -30,10 +30,12 @@ fn an_agent_that_tells_no_mtu_is_simulated() {
     assert_eq!(words, "agent-mtu = false, wired = 0 s (simulator: 0.004 s)");
 }
 
-/// Cubic, which hears nothing of it, has its simulated twin; etcp-v1 has none.
+/// Cubic, which hears nothing of it, and near have simulated twins; etcp-v1 has none, nor has near beyond a second.
 #[test]
 fn a_handoff_is_announced() {
-    let announced = |time: &str| plan(&format!("kind = \"mbb\"\nannounce = \"{time}\"\n")).expect("a plan");
+    let senders = "senders = [\"cubic\", \"etcp-v1\", \"near\"]";
+    let announced =
+        |time: &str| plan(&format!("kind = \"mbb\"\n{senders}\nannounce = \"{time}\"\n")).expect("a plan");
     assert_eq!(plan("kind = \"mbb\"\n").expect("a plan").conditions.announce, None);
     for (time, announce, words) in [
         ("30ms", 30_000_000, "announce = 0.03 s"),
@@ -44,7 +46,7 @@ fn a_handoff_is_announced() {
         assert_eq!(plan.conditions.announce, Some(announce));
         assert_eq!(plan.conditions_in_words(), words);
         let simulated = |index: usize| plan.simulated(&plan.senders[index], Kind::Mbb, &[]).is_some();
-        assert_eq!([0, 1].map(simulated), [true, false], "{time}");
+        assert_eq!([0, 1, 2].map(simulated), [true, false, announce <= SECOND], "{time}");
     }
     let at_laboratory =
         plan("kind = \"mbb\"\nsenders = [\"near@laboratory\"]\nannounce = \"1s\"").expect("a plan");

@@ -104,7 +104,7 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	}
 	if (conn->state.guard_rounds)
 		segue_guard_on_ack(conn, tp);
-	else if (conn->notified_kbps && !conn->state.claim)
+	else if (conn->notified_kbps && !segue_has_claim(conn))
 		segue_check_rate(conn, tp);
 	if (conn->pending.report.type)
 		told = segue_consume(conn, tp, waited, notice);
@@ -180,9 +180,9 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		conn->reduction.srtt_before_us = tp->srtt_us >> 3;
 	}
 	if (state == TCP_CA_Loss &&
-	    segue_timeout_proves_nothing(tp->delivered - conn->trial.delivered, conn->state.claim))
+	    segue_timeout_proves_nothing(tp->delivered - conn->trial.delivered, segue_has_claim(conn)))
 		conn->trial.lost = tp->lost;
-	if (conn->state.claim && state == TCP_CA_Loss)
+	if (segue_has_claim(conn) && state == TCP_CA_Loss)
 		conn->state.expired = !conn->state.icmp_requested;
 	if (conn->state.expired)
 		segue_leave_group(conn);

@@ -89,7 +89,7 @@ static inline void segue_on_expected(struct sock *sk, struct segue_connection *c
 	struct segue_sender view;
 	struct segue_action act;
 
-	if (!SEGUE_ANSWERS(scheme, on_expected) || (conn->state.claim && !conn->state.expects))
+	if (!SEGUE_ANSWERS(scheme, on_expected) || segue_has_claim(conn))
 		return;
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
 	SEGUE_ASK(scheme, on_expected, &act, segue_settings(), &conn->flow, &view, notice);
@@ -138,7 +138,7 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 	if (!segue_listening(conn)) {
 		if (conn->state.raise_on_trial && conn->state.trial_rounds)
 			segue_refuted(tp, conn);
-		if (conn->state.claim && !conn->state.expects)
+		if (segue_has_claim(conn))
 			segue_end_claim(sk, conn, 0, 0);
 		return;
 	}

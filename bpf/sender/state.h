@@ -206,6 +206,12 @@ static inline struct segue_connection *segue_connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
 }
 
+/* 1: a claim lasts, and is not only expected. */
+static inline u32 segue_has_claim(const struct segue_connection *conn)
+{
+	return conn->state.claim && !conn->state.expects;
+}
+
 /* Losses that prove nothing, as long as a trial lasts. */
 static inline u32 segue_allowed_losses(const struct segue_connection *conn)
 {

@@ -153,7 +153,7 @@ impl OnLinux {
     /// Other flows learn how far this one is behind, and it learns how far they are. A flow that could not use its share
     /// is in no group.
     pub fn meet(&mut self, group: &mut Group) {
-        let sends = self.claims && !self.expects && self.has_backlog && !self.expired;
+        let sends = self.has_claim() && self.has_backlog && !self.expired;
         self.member.meet(group, sends.then_some((self.claimed_link, self.part)));
     }
 
@@ -192,7 +192,7 @@ impl OnLinux {
         tp.cwnd = back.unwrap_or(tp.cwnd);
         if self.guard_rounds > 0 {
             self.guard_on_ack(view, &mut tp);
-        } else if self.notified_kbps > 0 && !self.claims {
+        } else if self.notified_kbps > 0 && !self.has_claim() {
             self.check_rate(view, &mut tp);
         }
         if let Some(notice) = self.pending.take().and_then(|notice| self.consumed(view, &tp, notice)) {
@@ -282,7 +282,7 @@ impl OnLinux {
 
     /// `segue_on_expected`.
     fn on_expected(&mut self, view: &View, notice: &Notice, policy: &mut impl Decides) -> KernelAdvice {
-        if self.claims && !self.expects {
+        if self.has_claim() {
             return KernelAdvice::default();
         }
         let act = policy.at_expected(&sender(view), notice);
@@ -436,8 +436,9 @@ impl OnLinux {
 
     /// `segue_on_state`: what a timeout marks as lost may refute nothing.
     pub fn on_marks(&mut self, view: &View) {
+        let has_claim = self.has_claim();
         if let (Some(tp), Some(trial), true) = (view.kernel, &mut self.trial, view.in_rto_recovery)
-            && grant::timeout_proves_nothing(tp.delivered.wrapping_sub(trial.delivered), self.claims)
+            && grant::timeout_proves_nothing(tp.delivered.wrapping_sub(trial.delivered), has_claim)
         {
             trial.lost = tp.lost;
         }

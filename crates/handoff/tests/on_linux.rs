@@ -487,15 +487,24 @@ mod claim {
     /// faster. 60 packets of 1448 bytes a second are 695 kbit/s, 208 are 2,409.
     #[test]
     fn the_part_of_others_is_no_faster_link() {
-        for (delivered, ssthresh) in [(60, None), (208, Some(u32::MAX))] {
+        for (delivered, ssthresh, expects) in
+            [(60, None, false), (208, Some(u32::MAX), false), (208, Some(u32::MAX), true)]
+        {
             let mut sender = near();
-            sender.on_notice(&view(), &Notice { old_link: OLD, new_link: NEW, flows: 4, disconnected: 1 });
+            let notice = Notice { old_link: OLD, new_link: NEW, flows: 4, disconnected: 1 };
+            sender.on_notice(&view(), &notice);
             let later = |rounds: u32| with(&open(rounds), |tp| tp.now += 5_000 * MS);
             sender.on_new_ack(&later(1));
             sender.on_cut(&View { in_fast_recovery: true, ..later(1) });
             assert!(!sender.claims());
             for rounds in 1..=4 {
                 sender.on_ack(&later(rounds));
+            }
+            if expects {
+                // The next handoff is announced, and this one's rate is checked all the same.
+                sender.expect(&later(4), &Notice { disconnected: 0, ..notice });
+                sender.on_ack(&later(4));
+                assert!(sender.claims());
             }
             let fast = with(&later(5), |tp| {
                 (tp.rate_delivered, tp.rate_interval_us) = (delivered, 1_000_000);
@@ -518,6 +527,23 @@ mod claim {
         assert_eq!(asked(&mut sender, &expired).0, Some(11 + 7 + 2));
         let lost = with(&expired, |tp| tp.lost += 23);
         assert_eq!(sender.on_ack(&lost).kernel.anew, Some(Anew::Retreat(5)));
+    }
+
+    /// 8.13: what an announcement bounds is no claim, and an expiry fails the trial of the notice before.
+    #[test]
+    fn an_announcement_saves_no_trial() {
+        let mut sender = told(&view(), 1);
+        sender.on_cut(&View { in_fast_recovery: true, snd_una: 112, ..view() });
+        sender.on_new_ack(&View { snd_una: 112, ..view() });
+        sender.on_cut(&View { in_fast_recovery: true, snd_una: 112, ..view() });
+        assert!(!sender.claims(), "it has ended by a loss of what was sent since the notice");
+        sender.expect(&view(), &Notice { old_link: NEW, new_link: OLD, flows: 1, disconnected: 0 });
+        sender.on_ack(&view());
+        assert!(sender.claims(), "it is expected");
+        let delivered = with(&view(), |tp| (tp.lost, tp.delivered) = (tp.lost + 60, tp.delivered + 40));
+        sender.on_cut(&View { in_rto_recovery: true, ..delivered });
+        let anew = sender.on_ack(&delivered).kernel.anew;
+        assert!(matches!(anew, Some(Anew::Retreat(_))), "{anew:?}");
     }
 
     /// Without an outage the window grew. The first reduction for what was sent since

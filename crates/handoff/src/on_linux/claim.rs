@@ -25,6 +25,11 @@ impl OnLinux {
         self.claims
     }
 
+    /// `segue_has_claim`: one that is not only expected.
+    pub(super) fn has_claim(&self) -> bool {
+        self.claims && !self.expects
+    }
+
     /// Whether an ICMP is requested, so that the kernel tries the head at once (`segue_request_icmp`).
     pub fn asks_icmp(&self) -> bool {
         self.icmp_requested
@@ -93,18 +98,15 @@ impl OnLinux {
     pub fn on_cut(&mut self, view: &View, expected: bool) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
         self.on_marks(view);
-        if self.claims && view.in_rto_recovery {
+        if self.has_claim() && view.in_rto_recovery {
             self.expired = !self.icmp_requested;
         }
         if expected {
             return Advice::default();
         }
         let ssthresh = if self.raised { self.refuted(view, &tp) } else { None };
-        let end = if self.claims && !self.expects {
-            self.end_claim(&tp, ClaimEnd::default(), true)
-        } else {
-            Advice::default()
-        };
+        let end =
+            if self.has_claim() { self.end_claim(&tp, ClaimEnd::default(), true) } else { Advice::default() };
         Advice { ssthresh, ..end }
     }
 

@@ -237,7 +237,15 @@ fn a_story_cites_the_rules_of_near() {
     assert!(parts.map(place).is_sorted(), "{told}");
     // Each of two flows hears once.
     assert_eq!(told.matches("near 8.1").count(), 2, "{told}");
-    for rule in ["near 8.1", "near 8.4"] {
+    let announced = printed(
+        &[words.split_whitespace().collect(), vec!["--kind", "mbb", "--set", "announce=auto"]].concat(),
+    );
+    let announced = announced.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = ["[expected: segue explain near 8.13]", "[claim: segue explain near 8.1]"];
+    assert!(
+        parts.map(|part| announced.find(part).unwrap_or_else(|| panic!("{part}: {announced}"))).is_sorted()
+    );
+    for rule in ["near 8.1", "near 8.4", "near 8.13"] {
         assert!(printed(&["explain", rule]).contains("docs/reference/near.md"), "{rule}");
     }
 }

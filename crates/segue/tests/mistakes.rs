@@ -166,6 +166,22 @@ fn mistakes_end_with_status_2_and_one_line() {
             "compare wlan hsdpa --set told-rate=0.5",
             "unknown setting `told-rate`; none of the chosen schemes nor their stacks has it; expected one that segue schemes NAME lists; `near` has it",
         ),
+        (
+            "compare wlan hsdpa --schemes near --stack linux-6.12 --set announce=auto",
+            "`announce` is for notices in band; expected --notice in-band beside it",
+        ),
+        (
+            "compare wlan hsdpa --schemes near --stack linux-6.12 --notice in-band --kind bbm --set announce=auto",
+            "`announce` is for handoffs without an outage; expected --kind mbb beside it",
+        ),
+        (
+            "compare wlan hsdpa --schemes near --notice in-band --kind mbb --set announce=auto",
+            "announce needs enact=linux, as on linux-6.12; expected that, or off",
+        ),
+        (
+            "compare wlan hsdpa --schemes near --stack linux-6.12 --notice in-band --kind mbb --set announce=2s",
+            "`2s` is no value of announce; expected off, auto, or a time up to 1s",
+        ),
         ("reproduce Daniel-Kojo-2009-Multiflow fig99", "unknown figure `fig99`"),
         ("completions basch", "did you mean `bash`"),
         ("compare wlan hsdpa --columns mediam", "did you mean `median`"),

@@ -102,6 +102,7 @@ impl Request {
         let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
         check_control(&self.schemes, self.cc.as_deref())?;
         check_foretold(&schemes, &routers)?;
+        check_announced(&schemes, &self.kinds, self.notice)?;
         let breaks = self.kinds.iter().any(|kind| kind.breaks());
         check_routers(&self.settings, breaks, self.notice, &schemes, &routers)?;
         let neighbours = neighbours.map(|words| words.beside(&schemes, &self.settings)).transpose()?;
@@ -284,6 +285,24 @@ fn check_foretold(schemes: &[PlannedScheme], routers: &Routers) -> Result<(), Re
         }),
         _ => Ok(()),
     }
+}
+
+/// A mobile announces handoffs without an outage, as it sends notices.
+fn check_announced(
+    schemes: &[PlannedScheme],
+    kinds: &[Kind],
+    notice: NoticeMode,
+) -> Result<(), RequestError> {
+    let announces = schemes.iter().any(|planned| planned.scheme.mobile().expects.is_some());
+    let in_band = matches!(notice, NoticeMode::InBand { .. });
+    if !announces || (in_band && kinds.contains(&Kind::Mbb)) {
+        return Ok(());
+    }
+    let problem = match in_band {
+        true => "`announce` is for handoffs without an outage; expected --kind mbb beside it",
+        false => "`announce` is for notices in band; expected --notice in-band beside it",
+    };
+    Err(RequestError::List { what: "--set", problem: problem.into() })
 }
 
 /// Latest handoff time.

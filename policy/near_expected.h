@@ -40,6 +40,7 @@ static inline void segue_near_on_expected(const void *settings, void *state,
 	flow->kbps = segue_near_kbps(notice->new_link.rate_kbps / flows);
 	flow->claim_until = 1;
 	flow->round_ends_ms = 0; /* the time has not begun */
+	flow->min_rtt_us = 0;
 	act->what |= SEGUE_CLAIM;
 	act->rules |= SEGUE_RULE_NEAR_EXPECTS;
 }
@@ -56,18 +57,23 @@ static inline u32 segue_near_expected_pace(struct segue_near_flow *flow, const s
 		flow->claim_until = 0;
 		return 0;
 	}
+	flow->min_rtt_us = out->now_us - flow->probe_began_us;
 	claim->kbps = flow->kbps;
 	return 1;
 }
 
-/* 8.3: in which time a packet has left, ns, all flows together. */
-static inline u64 segue_near_time_between_ns(const struct segue_near_flow *flow,
-					     const struct segue_near *near, u32 flows)
+/* 8.3: packets that this flow has sent in the last `time_ns`. As long as the handoff was expected, it
+ * sent no more than one in a slot, which is N packets long (8.1). */
+static inline u32 segue_near_sent_in(const struct segue_near_flow *flow, const struct segue_near *near,
+				     u32 flows, u64 time_ns)
 {
-	const u64 old_ns = near->old_slot_ns * flows;
+	const u64 old_ns = near->old_slot_ns * flows + 1;
+	const u64 expected_ns = segue_near_expects(flow) ? flow->min_rtt_us * 1000ull : 0;
+	const u64 slowly_ns = expected_ns < time_ns ? expected_ns : time_ns;
 
-	/* a slot of n = 1 is N packets long (8.1) */
-	return segue_near_expects(flow) && near->slot_ns > old_ns ? near->slot_ns : old_ns;
+	if (near->slot_ns <= old_ns)
+		return segue_saturate(time_ns / old_ns + 1);
+	return segue_saturate(slowly_ns / near->slot_ns + (time_ns - slowly_ns) / old_ns + 1);
 }
 
 #endif

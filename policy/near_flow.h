@@ -69,8 +69,7 @@ static inline u32 segue_near_sent_on_new(const struct segue_near_flow *flow, con
 {
 	const u64 old_owd = segue_near_old_ack_owd(notice);
 	const u64 owd = near->ack_owd_ns < old_owd ? near->ack_owd_ns : old_owd;
-	const u64 sent = owd / (segue_near_time_between_ns(flow, near, flows) + 1) + 1;
-	const u32 there = segue_min(segue_saturate(sent), segue_near_share(near, 1));
+	const u32 there = segue_min(segue_near_sent_in(flow, near, flows, owd), segue_near_share(near, 1));
 
 	return notice->disconnected ? 0 : segue_min(there, flight);
 }

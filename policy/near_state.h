@@ -56,7 +56,7 @@ struct segue_near_flow {
 	u32 steps : 5; /* each of which makes its slots shorter by a fifth */
 	u32 rtt_us; /* of the new path, as reported */
 	u32 max_own_rtt_us; /* a longer round trip shows competing traffic (8.5) */
-	u32 min_rtt_us; /* least round trip of this round; 0: none yet */
+	u32 min_rtt_us; /* least round trip of this round; 0: none yet. Before a claim: how long it is expected (8.13) */
 	u32 round_ends_ms : 22; /* at first until the claim's second round trip, then by rounds */
 	u32 queue_before : 1; /* the round before has shown competing traffic */
 	u32 raised : 1; /* the notice has raised the window without an outage */

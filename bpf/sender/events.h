@@ -108,11 +108,11 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 		segue_check_rate(conn, tp);
 	if (conn->pending.report.type)
 		told = segue_consume(conn, tp, waited, notice);
+	if (told == SEGUE_TOLD_EXPECTED)
+		segue_on_expected(sk, conn, notice);
 	if (told == SEGUE_TOLD_HANDOFF) {
 		if (segue_on_notice(sk, conn, notice))
 			anew = SEGUE_BY_NOTICE;
-	} else if (told == SEGUE_TOLD_EXPECTED) {
-		segue_on_expected(sk, conn, notice);
 	} else if (conn->state.trial_rounds && segue_trial_on_ack(tp, conn)) {
 		/* after a notice it can wait: the verifier would check each path through both */
 		anew = SEGUE_RETREATED;

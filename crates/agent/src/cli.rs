@@ -111,7 +111,8 @@ pub struct NotifyArgs {
     /// dev=wwan0,rate=2mbit,delay=50ms. With --expect, gap is how long there is no link before it
     #[arg(value_name = "LINK")]
     pub link: String,
-    /// Announce, over the present link, a handoff to this one that is still to come
+    /// Announce, over the present link, a handoff to this one that is still to come. It is for senders
+    /// that run near, half a round trip before
     #[arg(long)]
     pub expect: bool,
     /// The agent to ask.

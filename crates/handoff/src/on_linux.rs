@@ -203,12 +203,9 @@ impl OnLinux {
             let cwnd = advice.cwnd.or(back.map(window));
             return Advice { cwnd, ssthresh: advice.ssthresh.or(guarded), ..advice };
         }
-        if let Some(notice) = self.expected.take() {
-            let cwnd = back.map(window);
-            let ssthresh = (tp.ssthresh != found).then(|| window(tp.ssthresh));
-            let kernel = self.on_expected(view, &notice, policy);
-            return Advice { cwnd, ssthresh, kernel, ..Advice::default() };
-        }
+        // A trial goes on: it is no notice.
+        let expected = self.expected.take();
+        let kernel = expected.map(|notice| self.on_expected(view, &notice, policy)).unwrap_or_default();
         if let Some(proven) = self.trial_on_ack(view, &tp) {
             self.proven = proven;
             tp.ssthresh = tp.ssthresh.min(proven);
@@ -216,12 +213,12 @@ impl OnLinux {
             return Advice {
                 cwnd: Some(window(tp.cwnd.min(proven))),
                 ssthresh: Some(window(tp.ssthresh)),
-                kernel: KernelAdvice { anew: Some(Anew::Retreat(proven)), ..KernelAdvice::default() },
+                kernel: KernelAdvice { anew: Some(Anew::Retreat(proven)), ..kernel },
                 ..Advice::default()
             };
         }
         let ssthresh = (tp.ssthresh != found).then(|| window(tp.ssthresh));
-        Advice { cwnd: back.map(window), ssthresh, ..Advice::default() }
+        Advice { cwnd: back.map(window), ssthresh, kernel, ..Advice::default() }
     }
 
     /// `segue_consume`: whether it comes too soon, and whether there was an outage, which the option does not tell.

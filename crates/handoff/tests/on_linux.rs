@@ -542,8 +542,12 @@ mod claim {
         assert!(sender.claims(), "it is expected");
         let delivered = with(&view(), |tp| (tp.lost, tp.delivered) = (tp.lost + 60, tp.delivered + 40));
         sender.on_cut(&View { in_rto_recovery: true, ..delivered });
-        let anew = sender.on_ack(&delivered).kernel.anew;
-        assert!(matches!(anew, Some(Anew::Retreat(_))), "{anew:?}");
+        let mut announced = sender.clone();
+        announced.expect(&delivered, &Notice { old_link: NEW, new_link: OLD, flows: 1, disconnected: 0 });
+        for (name, sender) in [("an ACK", &mut sender), ("one with another announcement", &mut announced)] {
+            let anew = sender.on_ack(&delivered).kernel.anew;
+            assert!(matches!(anew, Some(Anew::Retreat(_))), "{name}: {anew:?}");
+        }
     }
 
     /// Without an outage the window grew. The first reduction for what was sent since

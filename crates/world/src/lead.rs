@@ -46,13 +46,19 @@ pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Sta
     }
 }
 
-/// How long before a handoff without an outage the mobile announces it, unless nobody is to be told in band.
+/// How long before a handoff without an outage the mobile announces it, unless nobody is to be told in band. Where that
+/// is at completion, there is no announcement, and only a copy of the notice takes the old link.
 pub(crate) fn expects(experiment: &Experiment, scheme: &Scheme) -> Option<Lead> {
     let in_band = matches!(experiment.notice, NoticeMode::InBand { .. });
     match experiment.kind {
         Kind::Mbb if in_band && experiment.address == Address::Keep => scheme.mobile().expects,
         _ => None,
     }
+}
+
+/// The same of an announcement that there is.
+pub(crate) fn announces(experiment: &Experiment, scheme: &Scheme) -> Option<Lead> {
+    expects(experiment, scheme).filter(|&lead| lead != Lead::Time(0))
 }
 
 /// How long before a handoff the senders read of it in their schedule; where all knowledge is withheld there is none.
@@ -73,7 +79,7 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
     });
     let start =
         start_rule(experiment, scheme).map(|_| (Early::HandoffStarts, Lead::Time(experiment.routers.hint)));
-    let expected = expects(experiment, scheme).map(|lead| (Early::HandoffExpected, lead));
+    let expected = announces(experiment, scheme).map(|lead| (Early::HandoffExpected, lead));
     let schedule = schedule(experiment.notice, scheme).map(|lead| (Early::ScheduleRead, Lead::Time(lead)));
     let attended = scheme.attends().then_some((Early::Attended, Lead::Time(0)));
     let early = window.into_iter().chain(routers).chain(start).chain(expected);

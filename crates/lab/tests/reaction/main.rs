@@ -363,6 +363,17 @@ fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
 #[test]
 #[ignore = "needs kernel bbr"]
 fn a_retreat_takes_the_told_pacing_rate_back() {
+    retreats(false);
+}
+
+/// near.md, 8.13: announcements on each ACK keep no trial from its end, whatever the scheme.
+#[test]
+#[ignore = "needs kernel bbr"]
+fn announcements_save_no_trial() {
+    retreats(true);
+}
+
+fn retreats(announces: bool) {
     const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 9_000 };
     const UNDER_WAY: u32 = 40;
     let bench = Bench::new();
@@ -380,7 +391,7 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
     let told = pacing(&stream);
     assert!(told >= 1e10, "{told} bit/s at the notice");
     // The last segment of each burst alone arrives, so that all before it are lost.
-    let mut last = None;
+    let (mut last, mut number) = (None, 1);
     bench::eventually("a retreat", || {
         let burst = peer.drain(Duration::from_millis(30));
         if cwnd(&sender, &peer).1 < 64 {
@@ -391,7 +402,10 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
         if let Some((from, length)) = last {
             let left = una.wrapping_add(from);
             let block = [left.to_be_bytes(), left.wrapping_add(length as u32).to_be_bytes()].concat();
-            peer.send(ACK, peer.seq, una, &[&[1, 1, 5, 10][..], &block].concat());
+            number = if number == u8::MAX { 2 } else { number + 1 };
+            let expected =
+                if announces { peer.report(ReportType::Expected, number, LIE).to_vec() } else { Vec::new() };
+            peer.send(ACK, peer.seq, una, &[&[1, 1, 5, 10][..], &block, &expected].concat());
         }
         false
     });

@@ -111,7 +111,7 @@ impl<W: HostObserver> Completed<W> {
     /// packets before completion than regular TCP.
     pub fn of_early_senders(&self, scheme: &Scheme) -> Option<Self> {
         let experiment = &self.fork.experiment;
-        let expected = lead::expects(experiment, scheme).is_some();
+        let expected = lead::announces(experiment, scheme).is_some();
         let differ = scheme.attends() || expected || lead::schedule(experiment.notice, scheme).is_some();
         if !differ || self.fork.continued || experiment.address == Address::New {
             return None;
@@ -180,7 +180,7 @@ impl<W: HostObserver> Completed<W> {
         }
         // A scheme that remembers has been there from the start, unless nothing happens early. One that has heard of the
         // handoff is there. After a handoff every scheme stays.
-        let has_heard = lead::expects(experiment, scheme).is_some();
+        let has_heard = lead::announces(experiment, scheme).is_some();
         if !self.fork.continued && !has_heard && (early.is_empty() || !scheme.remembers()) {
             replace_schemes(&mut sim, scheme);
         }

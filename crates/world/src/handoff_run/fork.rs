@@ -205,6 +205,9 @@ fn announce_expected<W: HostObserver>(
     let up_kbps = u32::try_from(experiment.old.up.mean_rate() / 1000).unwrap_or(u32::MAX);
     let pace = scheme.mobile().pace(link, up_kbps, copies, false);
     for pair in traffic::pairs(link_ids).filter(|pair| !pair.is_upward) {
+        if let Some(host) = traffic::senders_of(&mut sim.nodes[usize::from(pair.senders.0)]) {
+            host.sharing = (experiment.flows.max(1) as u32, false);
+        }
         sim.with_node(pair.receivers, |node, net| {
             let Some(host) = traffic::receivers_of(node, &pair) else { return };
             host.expect(net, link, copies, pace.clone());

@@ -201,12 +201,18 @@ impl<W: HostObserver> Handoff<W> {
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = match (rule, at.of_early_senders(scheme)) {
             (Some(rule), _) => at.bound(Some(rule)),
+            // An announcement that comes too early costs time, which its own network would not show.
+            (None, Some(own)) if lead::announces(&at.fork.experiment, scheme).is_some() => {
+                own.bound(None).min(self.bounds.physical)
+            }
             (None, Some(own)) => own.bound(None),
             (None, None) => self.bounds.physical,
         };
-        // A scheme that acts before completion needs no notice, nor does a router or a mobile that acts alone.
+        // A scheme that acts before completion needs no notice, nor does a router or a mobile that acts alone. One over
+        // the old link may come sooner than the new link allows.
         let early = !lead::early(&at.fork.experiment, scheme).is_empty();
-        let waits = rule.is_none() && !early && scheme.mobile().alone.is_none();
+        let over_old = lead::expects(&at.fork.experiment, scheme).is_some();
+        let waits = rule.is_none() && !early && !over_old && scheme.mobile().alone.is_none();
         let bounds = Bounds { physical, told: if waits { self.bounds.told } else { physical } };
         let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {
             let Packet { data, flow, copy, .. } = sim.net.packets[id];

@@ -123,7 +123,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->queued = 0;
 	flow->no_queue = 0;
 	flow->complete = 0;
-	flow->kbps = segue_near_kbps(notice->new_link.rate_kbps / flows);
+	flow->kbps = segue_near_kbps(notice->new_link.rate_kbps / flows) & (SEGUE_RATE_LIMIT - 1);
 	flow->steps = 0;
 	flow->rtt_us = segue_near_us(near.rtt_ns);
 	flow->max_own_rtt_us = segue_near_us(segue_near_max_own_rtt_ns(&near, flows));

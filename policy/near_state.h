@@ -89,7 +89,7 @@ static inline u64 segue_near_rate_kbps(const struct segue_near_flow *flow)
 /* A rate as the state keeps it. */
 static inline u32 segue_near_kbps(u32 kbps)
 {
-	return segue_min(segue_max(1, kbps), SEGUE_RATE_LIMIT - 1) & (SEGUE_RATE_LIMIT - 1);
+	return segue_min(segue_max(1, kbps), SEGUE_RATE_LIMIT - 1);
 }
 
 static inline u32 segue_near_slot_us(u64 rate)

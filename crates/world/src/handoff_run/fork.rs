@@ -100,6 +100,7 @@ impl<W: HostObserver> Fork<W> {
         }
         for (at, what, _) in steps {
             sim.run_until(at);
+            // Before the first handoff regular TCP is at the senders, which would not hear of it.
             if what == Early::HandoffExpected {
                 replace_schemes(&mut sim, scheme);
             }
@@ -206,6 +207,7 @@ fn announce_expected<W: HostObserver>(
     let pace = scheme.mobile().pace(link, up_kbps, copies, false);
     for pair in traffic::pairs(link_ids).filter(|pair| !pair.is_upward) {
         if let Some(host) = traffic::senders_of(&mut sim.nodes[usize::from(pair.senders.0)]) {
+            // No option tells N, here as at a notice.
             host.sharing = (experiment.flows.max(1) as u32, false);
         }
         sim.with_node(pair.receivers, |node, net| {

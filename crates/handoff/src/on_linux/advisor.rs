@@ -2,7 +2,7 @@
 //! all schemes. So its methods are macros.
 
 /// The methods of [`Advisor`](segue_tcp::Advisor) by which a sender on Linux tells its programs. They are for a scheme
-/// with an [`OnLinux`] in `linux` and a policy that [`Decides`].
+/// with an [`OnLinux`](super::OnLinux) in `linux` and a policy that [`Decides`](super::Decides).
 macro_rules! tells_programs {
     () => {
         #[inline]

@@ -379,21 +379,17 @@ pub fn near_expected() -> Vec<(NearEvent, NearAnswer)> {
     // An ACK takes 9.065 ms, in which five packets leave for the new link at 1.875 ms each. Where the handoff was expected
     // it is one, at 60 ms.
     let surprise = [(Receives(slower, 20), Claims([12, 12])), (send(0, 0), claims(15, 400))];
-    let notice = [
-        (Expected(slower, 20), Paces),
-        (send(0, 0), paced(200)),
-        (send(0, 9_065), paced(200)),
-        (Receives(slower, 20), Claims([12, 12])),
-        (send(0, 20_000), claims(19, 400)),
-    ];
-    // It was expected for 5 ms. In the 4.065 ms before two packets have left, and in all three.
-    let shortly = [
-        (Expected(slower, 20), Paces),
-        (send(0, 0), paced(200)),
-        (send(0, 5_000), paced(200)),
-        (Receives(slower, 20), Claims([12, 12])),
-        (send(0, 20_000), claims(17, 400)),
-    ];
+    let notice = |held_us, old| {
+        [
+            (Expected(slower, 20), Paces),
+            (send(0, 0), paced(200)),
+            (send(0, held_us), paced(200)),
+            (Receives(slower, 20), Claims([12, 12])),
+            (send(0, 20_000), claims(old, 400)),
+        ]
+    };
+    // If it was expected for 5 ms, two packets have left in the 4.065 ms before, and three in all.
+    let (all, shortly) = (notice(9_065, 19), notice(5_000, 17));
     // The time was over: it was no longer expected.
     let late = [
         (Expected(slower, 20), Paces),
@@ -407,7 +403,7 @@ pub fn near_expected() -> Vec<(NearEvent, NearAnswer)> {
         (Receives(mbb("200/300", "6400/9"), 20), Claims([11, 11])),
         (send(0, 1_000), claims(19, 12_800)),
     ];
-    [&once[..], &again, &surprise, &notice, &shortly, &late, &surprise, &fast].concat()
+    [&once[..], &again, &surprise, &all, &shortly, &late, &surprise, &fast].concat()
 }
 
 /// Section 8.7: the rate probe. A slot has 1.875 ms. Six packets leave 0.9375 ms apart, the next one 3.5 slots

@@ -13,7 +13,7 @@
  *                     mobile's word is worth (bpf/sender/trial.h)
  *   a claim           leaves packet by packet, so that more is granted, and also without
  *                     a disconnection. Then it is believed until the first loss of what was
- *                     sent since the notice. The window that the link has proven is left,
+ *                     sent since the notice. No more than the window before is left,
  *                     and for some seconds no such notice is believed (grant.h)
  *
  * Source: ours (docs/internals/kernel.md); the papers believe every notice.
@@ -25,12 +25,19 @@
 
 #define SEGUE_BURST_LIMIT 64u /* packets */
 #define SEGUE_CLAIM_LIMIT 256u /* packets of a claim (near_flow.h), at first */
+#define SEGUE_RAISE_LIMIT 32u /* the same where it raises the window without a disconnection */
+#define SEGUE_RAISE_GAIN 4u /* and packets that each arrival then lets leave */
 
 /* The most packets of a claim, whatever the notice says. If more were not acknowledged at the notice,
- * it is those. Each packet that has arrived since then lets one more leave, as in slow start. */
-static inline u32 segue_claim_limit(u32 flight, u32 arrived)
+ * it is those. Each packet that has arrived since then lets one more leave, as in slow start.
+ * raised: without a disconnection. A burst that overflows a queue may cost the others more than the
+ * flow that sent it. That one has a single reduction, and none while it retransmits what was lost. */
+static inline u32 segue_claim_limit(u32 flight, u32 arrived, u32 raised)
 {
-	return segue_saturate((u64)segue_max(SEGUE_CLAIM_LIMIT, flight) + arrived);
+	const u32 first = raised ? SEGUE_RAISE_LIMIT : SEGUE_CLAIM_LIMIT;
+	const u64 more = raised ? (u64)SEGUE_RAISE_GAIN * arrived : arrived;
+
+	return segue_saturate(segue_max(first, flight) + more);
 }
 
 /* The largest window that a notice outside an outage may leave. In RTO recovery that is ssthresh as
@@ -51,7 +58,7 @@ static inline u32 segue_believe(const struct segue_sender *tcp, u32 disconnected
 				struct segue_action *act)
 {
 	const u32 claims = act->what & SEGUE_CLAIM;
-	const u64 packets = claims ? segue_claim_limit(tcp->flight, 0) : SEGUE_BURST_LIMIT;
+	const u64 packets = claims ? segue_claim_limit(tcp->flight, 0, !disconnected) : SEGUE_BURST_LIMIT;
 	u32 most = segue_saturate(packets * SEGUE_PACKET);
 
 	if (!(act->what & (SEGUE_SET_CWND | SEGUE_SET_SSTHRESH)))

@@ -112,6 +112,16 @@ static inline u32 segue_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 			 segue_saturate((u64)arrived * srtt_us / took_us) / 2);
 }
 
+/* The same after a raise without an outage: no more than before it. Otherwise a receiver that lies would
+ * gain. before: cwnd at the notice */
+#define SEGUE_BEFORE_LIMIT 4095u /* packets; more count as so many */
+
+static inline u32 segue_refuted_window(u32 delivered, u32 before)
+{
+	before = segue_min(before, SEGUE_BEFORE_LIMIT);
+	return segue_min(delivered, segue_max(2, before));
+}
+
 /* A window that a notice raised without an outage may have pushed others aside at the queue. If
  * that has been refuted, notices without an outage are rejected for so long. */
 static inline u32 segue_rejects_notice(u32 disconnected, u32 refuted, u32 since_ms)

@@ -420,7 +420,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		arrived = (out->snd_una - flow->ho_point) / unit + out->marked - out->lost;
 	}
 	rate = segue_near_shared_kbps(segue_near_rate_kbps(flow), share);
-	segue_near_take_share(flow, out, rate, old_out, segue_claim_limit(flow->flight, arrived), claim);
+	segue_near_take_share(flow, out, rate, old_out, segue_claim_limit(flow->flight, arrived, flow->raised), claim);
 	claim->kbps = segue_max(1, segue_saturate(segue_near_pace(flow, out, rate) * (8 - flow->slowdown) / 8));
 	return 1;
 }

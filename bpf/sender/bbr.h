@@ -100,15 +100,15 @@ void BPF_PROG(bbr_around_init, struct sock *sk)
 		segue_bbr_anew(sk, &notice);
 }
 
-/* The window that was found in the trial, once a round trip; bytes a second. */
+/* The window that the trial has left, once a round trip; bytes a second. */
 static inline void segue_bbr_retreat(struct sock *sk, const struct segue_connection *conn)
 {
 	const struct tcp_sock *tp = segue_tcp(sk);
-	const u64 found = (u64)conn->proven * tp->mss_cache * 1000000 /
-			  segue_max(1, tp->srtt_us >> 3);
+	const u32 left = conn->state.raise_refuted ? conn->guard.packets : conn->proven;
+	const u64 rate = (u64)left * tp->mss_cache * 1000000 / segue_max(1, tp->srtt_us >> 3);
 
-	if (sk->sk_pacing_rate > found)
-		sk->sk_pacing_rate = found;
+	if (sk->sk_pacing_rate > rate)
+		sk->sk_pacing_rate = rate;
 }
 
 static inline void segue_bbr_on_ack(struct sock *sk, enum segue_ack_call call)

@@ -48,6 +48,8 @@ struct segue_pending {
 	u32 stamp; /* of the segment that carries it */
 };
 
+#define SEGUE_ALLOWED_LIMIT 0xfffffu
+
 /* The trial of a granted window (trial.h, policy/grant.h); state.trial_rounds: it lasts. */
 struct segue_trial {
 	u32 began_us; /* by the kernel's clock of this connection */
@@ -55,7 +57,10 @@ struct segue_trial {
 	u32 lost; /* tp->lost, tp->delivered as it began */
 	u32 delivered;
 	union { /* read by segue_allowed_losses and segue_refuted_ms */
-		u32 allowed; /* as long as it lasts: losses that prove nothing */
+		struct { /* as long as it lasts */
+			u32 allowed : 20; /* losses that prove nothing */
+			u32 before : 12; /* cwnd at the notice (SEGUE_BEFORE_LIMIT) */
+		};
 		u32 refuted_ms; /* afterwards: when it failed */
 	} of;
 };
@@ -221,8 +226,10 @@ static inline u32 segue_allowed_losses(const struct segue_connection *conn)
 /* So many more prove nothing, if a trial lasts. */
 static inline void segue_allow_losses(struct segue_connection *conn, u32 more)
 {
+	const u32 allowed = segue_min(conn->trial.of.allowed + more, SEGUE_ALLOWED_LIMIT);
+
 	if (conn->state.trial_rounds)
-		conn->trial.of.allowed += more;
+		conn->trial.of.allowed = allowed & SEGUE_ALLOWED_LIMIT;
 }
 
 /* When the last trial failed, if it was of a raise without an outage. */

@@ -9,7 +9,8 @@
  *                     have lost, more is lost than an initial window and half of what
  *                     arrives. The window then becomes half of what arrived in a round trip
  *   a raise           without an outage (a claim) fails at the first cut, too, if the policy did
- *                     not expect the loss. After it notices without an outage say nothing for 10 s
+ *                     not expect the loss. It leaves no more than the window before it.
+ *                     After it notices without an outage say nothing for 10 s
  *   after a failure   later grants are no larger than that window; each trial that
  *                     succeeds doubles them
  *
@@ -25,33 +26,43 @@
 
 static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn)
 {
+	const u32 allowed = segue_min(segue_trial_allows(tp->packets_out), SEGUE_ALLOWED_LIMIT);
+
 	conn->state.raise_refuted = 0;
 	conn->state.trial_rounds = SEGUE_TRIAL_ROUNDS;
 	conn->trial.began_us = (u32)tp->tcp_mstamp;
 	conn->trial.round_seq = tp->snd_nxt;
 	conn->trial.lost = tp->lost;
 	conn->trial.delivered = tp->delivered;
-	conn->trial.of.allowed = segue_trial_allows(tp->packets_out);
+	conn->trial.of.allowed = allowed & SEGUE_ALLOWED_LIMIT;
+	conn->trial.of.before = segue_min(tp->snd_cwnd, SEGUE_BEFORE_LIMIT) & SEGUE_BEFORE_LIMIT;
 }
 
-/* Half of what arrived in a round trip. */
-static inline void segue_trial_failed(struct tcp_sock *tp, struct segue_connection *conn)
+/* Returns the window that it leaves. */
+static inline u32 segue_trial_failed(struct tcp_sock *tp, struct segue_connection *conn)
 {
 	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial.began_us;
 	const u32 arrived = tp->delivered - conn->trial.delivered;
+	const u32 before = conn->trial.of.before;
+	u32 left;
 
 	conn->state.trial_rounds = 0;
 	conn->proven = segue_delivered_window(arrived, tp->srtt_us >> 3, took_us);
+	left = conn->proven;
+	if (conn->state.raise_on_trial)
+		left = segue_refuted_window(left, before);
 	conn->state.raise_refuted = conn->state.raise_on_trial;
 	conn->trial.of.refuted_ms = segue_now_ms();
-	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, conn->proven);
+	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, left);
+	return left;
 }
 
 static inline void segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	segue_trial_failed(tp, conn);
+	const u32 left = segue_trial_failed(tp, conn);
+
 	conn->resume.packets = 0;
-	tp->snd_cwnd = segue_min(tp->snd_cwnd, conn->proven);
+	tp->snd_cwnd = segue_min(tp->snd_cwnd, left);
 	tp->snd_cwnd_cnt = 0;
 	segue_guard(conn, tp, tp->snd_ssthresh);
 }
@@ -59,8 +70,9 @@ static inline void segue_retreat(struct tcp_sock *tp, struct segue_connection *c
 /* A raise without an outage has met a loss that the policy did not expect. */
 static inline void segue_refuted(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	segue_trial_failed(tp, conn);
-	conn->guard.packets = segue_min(conn->guard.packets, conn->proven);
+	const u32 left = segue_trial_failed(tp, conn);
+
+	conn->guard.packets = segue_min(conn->guard.packets, left);
 }
 
 static inline u32 segue_notice_rejected(const struct segue_connection *conn, u32 disconnected)

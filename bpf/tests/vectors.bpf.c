@@ -42,6 +42,7 @@ enum segue_vector {
 	SEGUE_VECTOR_TRIAL_ALLOWS,
 	SEGUE_VECTOR_TRIAL_FAILS,
 	SEGUE_VECTOR_DELIVERED_WINDOW,
+	SEGUE_VECTOR_REFUTED_WINDOW,
 	SEGUE_VECTOR_PROVEN_TWICE,
 	SEGUE_VECTOR_RATE_CHECK_FAILS,
 	SEGUE_VECTOR_REJECTS_NOTICE,
@@ -150,6 +151,9 @@ static void on_grant(void)
 		break;
 	case SEGUE_VECTOR_DELIVERED_WINDOW:
 		answer = segue_delivered_window(argument[0], argument[1], argument[2]);
+		break;
+	case SEGUE_VECTOR_REFUTED_WINDOW:
+		answer = segue_refuted_window(argument[0], argument[1]);
 		break;
 	case SEGUE_VECTOR_PROVEN_TWICE:
 		answer = segue_proven_twice(argument[0]);

@@ -95,10 +95,12 @@ struct Trial {
     lost: u32,
     delivered: u32,
     allowed: u32,
+    /// cwnd at the notice.
+    cwnd_before: u32,
 }
 
 impl Trial {
-    /// `segue_trial_failed`: the window that it has found.
+    /// The window that it has found.
     fn found(&self, view: &View, tp: &KernelView) -> u32 {
         let arrived = tp.delivered.wrapping_sub(self.delivered);
         grant::delivered_window(arrived, micros(view.srtt), micros(tp.now - self.since))
@@ -209,14 +211,14 @@ impl OnLinux {
         // A trial goes on: it is no notice.
         let expected = self.expected.take();
         let kernel = expected.map(|notice| self.on_expected(view, &notice, policy)).unwrap_or_default();
-        if let Some(proven) = self.trial_on_ack(view, &tp) {
-            self.proven = proven;
-            tp.ssthresh = tp.ssthresh.min(proven);
+        if let Some(left) = self.trial_on_ack(view, &tp) {
+            tp.ssthresh = tp.ssthresh.min(left);
             self.start_guard(view, tp.ssthresh);
+            let paced = if self.raised { self.guard } else { self.proven };
             return Advice {
-                cwnd: Some(window(tp.cwnd.min(proven))),
+                cwnd: Some(window(tp.cwnd.min(left))),
                 ssthresh: Some(window(tp.ssthresh)),
-                kernel: KernelAdvice { anew: Some(Anew::Retreat(proven)), ..kernel },
+                kernel: KernelAdvice { anew: Some(Anew::Retreat(paced)), ..kernel },
                 ..Advice::default()
             };
         }
@@ -263,6 +265,7 @@ impl OnLinux {
                 lost: tp.lost,
                 delivered: tp.delivered,
                 allowed: grant::trial_allows(view.flight),
+                cwnd_before: tp.cwnd,
             });
         }
         (self.notified, self.notified_at) = (true, tp.now);
@@ -396,15 +399,21 @@ impl OnLinux {
         grant::hides_slow_start(self.guard_rounds, recovers)
     }
 
-    /// `segue_trial_on_ack`; the window that was found if the trial has failed.
+    /// `segue_trial_failed`: the window that it leaves.
+    fn trial_failed(&mut self, trial: Trial, view: &View, tp: &KernelView) -> u32 {
+        self.trial = None;
+        self.proven = trial.found(view, tp);
+        self.refuted_at = self.raised.then_some(tp.now);
+        if self.raised { grant::refuted_window(self.proven, trial.cwnd_before) } else { self.proven }
+    }
+
+    /// `segue_trial_on_ack`; the window that is left if the trial has failed.
     fn trial_on_ack(&mut self, view: &View, tp: &KernelView) -> Option<u32> {
         let mut trial = self.trial?;
         let arrived = tp.delivered.wrapping_sub(trial.delivered);
         if grant::trial_fails(tp.lost.wrapping_sub(trial.lost), arrived, trial.allowed) {
-            self.trial = None;
             self.resumed = 0;
-            self.refuted_at = self.raised.then_some(tp.now);
-            return Some(trial.found(view, tp));
+            return Some(self.trial_failed(trial, view, tp));
         }
         if before(view.snd_una, trial.seq) || recovers(view) {
             return None;

@@ -42,6 +42,7 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_trial_allows(packets_out: u32) -> u32;
     pub(crate) safe fn segue_shim_trial_fails(lost: u32, arrived: u32, allowed: u32) -> u32;
     pub(crate) safe fn segue_shim_delivered_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
+    pub(crate) safe fn segue_shim_refuted_window(delivered: u32, before: u32) -> u32;
     pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
     pub(crate) safe fn segue_shim_notified_lately(disconnected: u32, notified: u32, since_ms: u32) -> u32;
     pub(crate) safe fn segue_shim_rejects_notice(disconnected: u32, refuted: u32, since_ms: u32) -> u32;

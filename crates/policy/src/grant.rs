@@ -79,6 +79,11 @@ pub fn delivered_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32 {
     ffi::segue_shim_delivered_window(arrived, srtt_us, took_us)
 }
 
+/// The same after a raise without an outage: no more than cwnd `before` it.
+pub fn refuted_window(delivered: u32, before: u32) -> u32 {
+    ffi::segue_shim_refuted_window(delivered, before)
+}
+
 /// The bound of later grants after a success; 0: none is known.
 pub fn proven_twice(proven: u32) -> u32 {
     ffi::segue_shim_proven_twice(proven)

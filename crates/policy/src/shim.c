@@ -62,6 +62,11 @@ u32 segue_shim_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 	return segue_delivered_window(arrived, srtt_us, took_us);
 }
 
+u32 segue_shim_refuted_window(u32 delivered, u32 before)
+{
+	return segue_refuted_window(delivered, before);
+}
+
 u32 segue_shim_proven_twice(u32 proven)
 {
 	return segue_proven_twice(proven);

@@ -113,9 +113,9 @@ impl OnLinux {
     /// `segue_refuted`: a raise without an outage has met a loss that the policy did not expect. The ssthresh that this
     /// leaves.
     fn refuted(&mut self, view: &View, tp: &KernelView) -> Option<u32> {
-        self.proven = self.trial.take()?.found(view, tp);
-        self.guard = self.guard.min(self.proven);
-        self.refuted_at = Some(tp.now);
-        Some(window(tp.ssthresh.min(self.proven)))
+        let trial = self.trial?;
+        let left = self.trial_failed(trial, view, tp);
+        self.guard = self.guard.min(left);
+        Some(window(tp.ssthresh.min(left)))
     }
 }

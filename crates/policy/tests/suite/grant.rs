@@ -11,6 +11,7 @@ fn ask(event: GrantEvent, [a, b, c, d]: [u32; 4]) -> u32 {
         GrantEvent::TrialAllows => grant::trial_allows(a),
         GrantEvent::TrialFails => grant::trial_fails(a, b, c).into(),
         GrantEvent::DeliveredWindow => grant::delivered_window(a, b, c),
+        GrantEvent::RefutedWindow => grant::refuted_window(a, b),
         GrantEvent::ProvenTwice => grant::proven_twice(a),
         GrantEvent::RateCheckFails => grant::rate_check_fails(a, b, c, d).into(),
         GrantEvent::RejectsNotice => grant::rejects_notice(a != 0, b != 0, c).into(),

@@ -283,6 +283,24 @@ fn a_claim_grows_by_what_arrives() {
     assert_eq!([0, 60].map(|acked| withheld(20, 12, acked, 0)), [0; 2]);
 }
 
+/// 8.11: without an outage a claim that raises the window begins with 32 packets, and an arrival lets four more leave.
+/// One that leaves the window as it was begins as after an outage.
+#[test]
+fn a_raise_without_an_outage_begins_with_less() {
+    let withheld = |cwnd, flight, arrived| {
+        let mut flow = near().start();
+        let tcp = Sender { cwnd: packets(cwnd), ..near_sender(100, flight) };
+        flow.on_notice(&tcp, &mbb("200/300", "300000/12"));
+        let snd_una = 100 + flight + arrived;
+        let out = Out { snd_una, unit: 1, granted: 602, ..Out::default() };
+        flow.claim(&out).expect("it lasts").withheld_packets
+    };
+    assert_eq!(withheld(12, 12, 0), 602 - 32);
+    assert_eq!(withheld(12, 12, 100), 602 - 432);
+    assert_eq!(withheld(100, 100, 0), 602 - 100);
+    assert_eq!(withheld(700, 12, 0), 602 - 256);
+}
+
 /// A stalled flow resumes at once, with its part of the path.
 #[test]
 fn one_flow_alone_in_rto_recovery() {

@@ -66,10 +66,8 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 		segue_view_unsent(tp, &view);
 	view.notified_lately = conn->state.notified_lately;
 	beyond_us = segue_delay_beyond_us(tp->rtt_min.s[0].v, tp->srtt_us >> 3, &notice->old_link);
-	if (segue_decide(conn, &view, notice, beyond_us, &act)) {
-		segue_begin_trial(tp, conn);
-		conn->state.raise_on_trial = !notice->disconnected;
-	}
+	if (segue_decide(conn, &view, notice, beyond_us, &act))
+		segue_begin_trial(tp, conn, !notice->disconnected);
 	if (view.notified_lately)
 		conn->notified_kbps = 0;
 	else if (act.what & SEGUE_SET_CWND)

@@ -24,10 +24,15 @@
 
 #include "enact.h"
 
-static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn)
+/* raise: without an outage. If another raise is still on trial, the window before that one counts. */
+static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn, u32 raise)
 {
 	const u32 allowed = segue_min(segue_trial_allows(tp->packets_out), SEGUE_ALLOWED_LIMIT);
+	u32 before = segue_min(tp->snd_cwnd, SEGUE_BEFORE_LIMIT);
 
+	if (conn->state.trial_rounds && conn->state.raise_on_trial)
+		before = segue_min(before, conn->trial.of.before);
+	conn->state.raise_on_trial = raise & 1;
 	conn->state.raise_refuted = 0;
 	conn->state.trial_rounds = SEGUE_TRIAL_ROUNDS;
 	conn->trial.began_us = (u32)tp->tcp_mstamp;
@@ -35,7 +40,7 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial.lost = tp->lost;
 	conn->trial.delivered = tp->delivered;
 	conn->trial.of.allowed = allowed & SEGUE_ALLOWED_LIMIT;
-	conn->trial.of.before = segue_min(tp->snd_cwnd, SEGUE_BEFORE_LIMIT) & SEGUE_BEFORE_LIMIT;
+	conn->trial.of.before = before & SEGUE_BEFORE_LIMIT;
 }
 
 /* Returns the window that it leaves. */

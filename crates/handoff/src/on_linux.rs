@@ -95,7 +95,7 @@ struct Trial {
     lost: u32,
     delivered: u32,
     allowed: u32,
-    /// cwnd at the notice.
+    /// cwnd before it.
     cwnd_before: u32,
 }
 
@@ -256,6 +256,8 @@ impl OnLinux {
         }
         let (act, granted) = believe(&tcp, notice, window(self.proven), act);
         if granted == Grant::Unproven {
+            // If another raise is still on trial, the window before that one counts.
+            let earlier = self.trial.filter(|_| self.raised).map_or(u32::MAX, |trial| trial.cwnd_before);
             self.raised = notice.disconnected == 0;
             self.refuted_at = None;
             self.trial = Some(Trial {
@@ -265,7 +267,7 @@ impl OnLinux {
                 lost: tp.lost,
                 delivered: tp.delivered,
                 allowed: grant::trial_allows(view.flight),
-                cwnd_before: tp.cwnd,
+                cwnd_before: tp.cwnd.min(earlier),
             });
         }
         (self.notified, self.notified_at) = (true, tp.now);

@@ -242,6 +242,21 @@ fn a_raise_is_refuted_by_the_first_reduction() {
     }
 }
 
+/// A second notice comes while the first raise is on trial. The window before the first one counts.
+#[test]
+fn a_raise_upon_a_raise_leaves_no_more() {
+    for (first, left) in [(4, 4), (10, 5)] {
+        let small = View { cwnd: first * PACKET, ..with(&view(), |tp| tp.cwnd = first) };
+        let mut sender = told(&small, 0);
+        let raised =
+            View { cwnd: 10 * PACKET, ..with(&view(), |tp| (tp.cwnd, tp.now) = (10, tp.now + 1_000 * MS)) };
+        sender.on_notice(&raised, &Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 });
+        let cut = with(&View { in_fast_recovery: true, snd_una: 112, ..raised }, |tp| tp.delivered += 2);
+        sender.on_new_ack(&cut);
+        assert_eq!(sender.on_cut(&cut).ssthresh, Some(left * PACKET), "{first}");
+    }
+}
+
 /// For ten seconds after that a notice without an outage changes nothing; one after an outage does. Later it raises
 /// the window no further than was found. A trial that too many losses end refutes a raise as well: while what was sent
 /// before the notice is missing, no cut does.

@@ -129,10 +129,10 @@ impl<'a> Session<'a> {
         let Self { punctual, freezer, mut lab, .. } = self;
         drop(punctual);
         drop(freezer);
+        let drops = lab.device_drops()?;
         let notified = lab.end_agent()?;
         let sender_counters = lab.ends.take().map(Ends::finish).transpose()?.unwrap_or_default();
-        let (emulator, drops) = lab.close()?;
-        let emulator = emulator.stop()?;
+        let emulator = lab.close().stop()?;
         if drops > 0 {
             return Err(Error::Overloaded { drops });
         }

@@ -34,18 +34,19 @@ fn near_claims_its_part_of_a_faster_link() {
         let notice = peer.report(ReportType::Completed, 1, WIDE);
         peer.send(ACK, peer.seq, una, &notice);
         bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
-        let most = 84..=84 + sent;
+        // 32 at first (8.11), and two.
+        let most = 34..=34 + sent;
         bench::eventually("it is raised", || most.contains(&cwnd(&sender, &peer).0));
         // Nothing is acknowledged: what is under way is what the claim lets out. Around BBR the socket's buffer, which
-        // no ACK enlarges, holds less.
-        while around == Around::Cubic && peer.ack.wrapping_sub(una) / 1460 < 84 {
+        // no ACK enlarges, may hold less.
+        while around == Around::Cubic && peer.ack.wrapping_sub(una) / 1460 < 34 {
             let expected = peer.ack;
             let segment = peer.receive().unwrap_or_else(|| panic!("{around:?}: {:?}", cwnd(&sender, &peer)));
             assert_eq!(segment.seq, expected, "{around:?} sends again: {}", ss(&stream));
         }
         peer.drain(Duration::from_millis(50));
         let out = peer.ack.wrapping_sub(una) / 1460;
-        assert!(out <= 84 + sent, "{around:?}: {out} of {before:?} with {sent}");
+        assert!(out <= 34 + sent, "{around:?}: {out} of {before:?} with {sent}");
         let pace = pacing(&stream);
         assert!((pace / PACE - 1.0).abs() < 0.01, "{around:?}: {pace} bit/s");
         assert_eq!(sender.status().expect("a status").refused(), 0);

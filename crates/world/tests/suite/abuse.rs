@@ -541,3 +541,39 @@ fn the_copies_of_a_drive_are_counted() {
     assert_eq!(records[2].0, records[2].1, "nothing heard is regular TCP");
     assert!(records[0].0.mobile_bytes > records[2].0.mobile_bytes);
 }
+
+/// Over deep queues a raise without an outage meets no loss for long, so that nothing refutes it: a liar gains there.
+/// This prints how much (docs/reference/near-results.md, "A notice is believed").
+#[test]
+#[ignore = "prints a known fault"]
+fn on_linux_a_liar_over_deep_queues() {
+    for kernel in ["linux-6.12", "linux-6.12/reno", "linux-6.12/bbr"] {
+        for queue in [20, 500, 1000] {
+            let sum = |scheme: &Scheme, lies: bool| {
+                let of = (1..=5).map(|seed| {
+                    let cell = parked(50_000, 1);
+                    let wan = WideArea { queue, ..cell.wan };
+                    let experiment = DriveExperiment { stack: stack(kernel), seed, wan, ..cell };
+                    let tell = |sim: &mut DriveSim, tick: u64| {
+                        if !lies || tick < 60 || tick % 21 != 0 {
+                            return;
+                        }
+                        sim.with_node(MN, |node, net| {
+                            let DriveNode::Bench(BenchNode::Mobile(mobile)) = node else { return };
+                            mobile.announce(net, LIE, 2, None, &[]);
+                        });
+                    };
+                    let brought = minute(&experiment, scheme, tell).0;
+                    [f64::from(brought.mobile), f64::from(brought.cross)]
+                });
+                of.fold([0.0; 2], |all, one| [all[0] + one[0], all[1] + one[1]])
+            };
+            let (silent, liar) = (sum(&scheme("sack"), false), sum(&on_linux("near"), true));
+            let [gain, left] = [0, 1].map(|flow| liar[flow] / silent[flow]);
+            println!(
+                "{kernel}, queue {queue}: the liar has {gain:.2} times what it has in silence, others {left:.2}"
+            );
+            assert!(left > 0.0, "{kernel}, {queue}");
+        }
+    }
+}

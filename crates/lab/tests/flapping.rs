@@ -54,12 +54,12 @@ fn flap(scheme: &str, bulk: &Path) {
     let said = download.finish().expect("they end");
     assert_eq!(said.intact, Some(true), "{scheme}");
     assert_eq!(told["connections"], 15, "{scheme}: {told:?}");
+    let drops = lab.device_drops().expect("the devices are there");
     let heard = lab.ends.take().expect("it is told").finish().expect("it detaches");
     // One a second. On a busy machine most are late, and meet no link.
     let most = took.as_secs() + 1;
     assert!((1..=most).contains(&heard["accepted"]), "{scheme}: {heard:?} in {took:?}");
-    let (emulator, drops) = lab.close().expect("it closes");
-    let packets = emulator.stop().expect("it ran").packets;
+    let packets = lab.close().stop().expect("it ran").packets;
     let lost = packets.iter().filter(|packet| matches!(packet.fate, segue_lab::path::Fate::Disconnected(_)));
     assert!(lost.count() > 15, "it has flapped");
     assert_eq!(drops, 0, "{scheme}");

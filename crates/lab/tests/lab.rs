@@ -250,8 +250,8 @@ fn the_mobile_s_host_sees_a_handoff() {
         wait_for(None);
         lab.complete(Which::Old, None).unwrap();
         wait_for(Some("segue0"));
-        let (emulator, drops) = lab.close().unwrap();
-        emulator.stop().unwrap();
+        let drops = lab.device_drops().unwrap();
+        lab.close().stop().unwrap();
         assert_eq!(drops, 0, "what had no carrier is no fault of the emulator's");
     });
 }

@@ -159,7 +159,7 @@ fn outage(family: Family, wire_guard: WireGuard) -> (Nanos, usize) {
     let counters = ends.finish().expect("counters");
     assert!(counters["negotiated"] >= 2, "{counters:?}");
     drop((server, client));
-    let (emulator, _) = lab.close().expect("it ends");
+    let emulator = lab.close();
     let packets = emulator.stop().expect("a record").packets;
     assert!(packets.iter().all(|packet| packet.segment().is_none()), "all of it is WireGuard's UDP");
     let full = (wire_guard.mtu + wire_guard.overhead()) as u16;

@@ -103,7 +103,7 @@ fn measure(setting: Setting, run: u64) -> Measured {
         drop((client, server, stop));
         up
     });
-    let (emulator, _) = lab.close().expect("it ends");
+    let emulator = lab.close();
     let packets = emulator.stop().expect("a record").packets;
     let data: Vec<(&Packet, _)> = packets
         .iter()

@@ -117,7 +117,7 @@ fn gap(family: Family) -> [Nanos; 3] {
     let said = download.finish().expect("they end");
     assert_eq!(said.intact, Some(true));
     drop(receiver);
-    let (emulator, _) = lab.close().expect("it ends");
+    let emulator = lab.close();
     let packets = emulator.stop().expect("a record").packets;
 
     let up: Vec<_> = packets.iter().filter(|packet| packet.direction == Direction::Up).collect();

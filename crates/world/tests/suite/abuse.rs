@@ -555,7 +555,7 @@ fn on_linux_a_liar_over_deep_queues() {
                     let wan = WideArea { queue, ..cell.wan };
                     let experiment = DriveExperiment { stack: stack(kernel), seed, wan, ..cell };
                     let tell = |sim: &mut DriveSim, tick: u64| {
-                        if !lies || tick < 60 || tick % 21 != 0 {
+                        if !lies || tick < 60 || !tick.is_multiple_of(21) {
                             return;
                         }
                         sim.with_node(MN, |node, net| {

@@ -95,19 +95,6 @@ impl Advisor for Near {
         self.linux.before_sending(view, &mut self.flow)
     }
 
-    #[inline]
-    fn watching(&self) -> bool {
-        self.linux.is_watching()
-    }
-
-    fn on_ack(&mut self, view: &View) -> Advice {
-        let mut linux = std::mem::take(&mut self.linux);
-        let advice = linux.on_ack(view, self);
-        self.applied = linux.applied;
-        self.linux = linux;
-        advice
-    }
-
     follows_programs!();
 }
 

@@ -196,7 +196,8 @@ fn own(record: &RunRecord) -> f64 {
 
 /// As many of each at a time.
 const RUNS: u32 = 6;
-const CUBIC: [Scheme; 2] = [("etcp-v1", Around::Cubic), ("near", Around::Cubic)];
+const ETCP: Scheme = ("etcp-v1", Around::Cubic);
+const NEAR: Scheme = ("near", Around::Cubic);
 const BBR: [Scheme; 2] = [("etcp-v1", Around::Bbr), ("tcp-ho", Around::Bbr)];
 
 /// A two-second start, then ten seconds over 6400 kbit/s and 9 ms with the queue of the bench.
@@ -245,7 +246,7 @@ fn no_more(scheme: Scheme, kind: Kind, from: Duration, count: u32) {
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn without_an_outage() {
     in_laboratory(|| {
-        no_more(CUBIC[0], Kind::Mbb, AT_ONCE, RUNS);
+        no_more(ETCP, Kind::Mbb, AT_ONCE, RUNS);
     });
 }
 
@@ -254,7 +255,7 @@ fn without_an_outage() {
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn raises_without_an_outage() {
     in_laboratory(|| {
-        [AT_ONCE, LATER].into_iter().for_each(|from| no_more(CUBIC[1], Kind::Mbb, from, 2 * RUNS));
+        [AT_ONCE, LATER].into_iter().for_each(|from| no_more(NEAR, Kind::Mbb, from, 2 * RUNS));
     });
 }
 
@@ -262,7 +263,7 @@ fn raises_without_an_outage() {
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn around_an_outage() {
     in_laboratory(|| {
-        CUBIC.into_iter().for_each(|scheme| no_more(scheme, Kind::Bbm, AT_ONCE, RUNS));
+        [ETCP, NEAR].into_iter().for_each(|scheme| no_more(scheme, Kind::Bbm, AT_ONCE, RUNS));
     });
 }
 
@@ -290,7 +291,7 @@ fn alone() {
     in_laboratory(|| {
         thread::scope(|scope| {
             for (scheme, kind) in
-                CUBIC.into_iter().flat_map(|scheme| [(scheme, Kind::Mbb), (scheme, Kind::Bbm)])
+                [ETCP, NEAR].into_iter().flat_map(|scheme| [(scheme, Kind::Mbb), (scheme, Kind::Bbm)])
             {
                 scope.spawn(move || {
                     let [honest, liar] = runs(scheme, kind, AT_ONCE, false, 3);

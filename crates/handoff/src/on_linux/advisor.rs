@@ -5,19 +5,6 @@
 /// with an [`OnLinux`](super::OnLinux) in `linux` and a policy that [`Decides`](super::Decides).
 macro_rules! tells_programs {
     () => {
-        #[inline]
-        fn watching(&self) -> bool {
-            self.linux.is_watching()
-        }
-
-        fn on_ack(&mut self, view: &View) -> Advice {
-            let mut linux = std::mem::take(&mut self.linux);
-            let advice = linux.on_ack(view, self);
-            self.applied = linux.applied;
-            self.linux = linux;
-            advice
-        }
-
         fn on_fast_retransmit(&mut self, view: &View) -> Advice {
             let action = self.at_fast_retransmit(&sender(view));
             let advice = self.answer(&action);
@@ -34,9 +21,22 @@ macro_rules! tells_programs {
 }
 pub(crate) use tells_programs;
 
-/// The methods of [`Advisor`](segue_tcp::Advisor) for what follows from an ACK.
+/// Those of them that do not depend on how the policy answers reductions: an ACK, and what follows from it.
 macro_rules! follows_programs {
     () => {
+        #[inline]
+        fn watching(&self) -> bool {
+            self.linux.is_watching()
+        }
+
+        fn on_ack(&mut self, view: &View) -> Advice {
+            let mut linux = std::mem::take(&mut self.linux);
+            let advice = linux.on_ack(view, self);
+            self.applied = linux.applied;
+            self.linux = linux;
+            advice
+        }
+
         fn hides_slow_start(&self, recovers: bool) -> bool {
             self.linux.hides_slow_start(recovers)
         }

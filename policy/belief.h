@@ -13,8 +13,9 @@
  *                     mobile's word is worth (bpf/sender/trial.h)
  *   a claim           leaves packet by packet, so that more is granted, and also without
  *                     a disconnection. Then it is believed until the first loss of what was
- *                     sent since the notice. No more than the window before is left,
- *                     and for some seconds no such notice is believed (grant.h)
+ *                     sent since the notice, or until its round trips show competing traffic.
+ *                     No more than the window before is left, and for some seconds no such
+ *                     notice is believed (grant.h)
  *
  * Source: ours (docs/internals/kernel.md); the papers believe every notice.
  */
@@ -49,6 +50,14 @@ static inline u32 segue_no_more_than(const struct segue_sender *tcp)
 	if (tcp->in_fast_recovery)
 		return tcp->ssthresh;
 	return segue_max(tcp->ssthresh, tcp->cwnd);
+}
+
+/* The window that a notice outside an outage finds: in a recovery what that leads to, else cwnd. */
+static inline u32 segue_window_before(const struct segue_sender *tcp)
+{
+	if (tcp->in_rto_recovery || tcp->in_fast_recovery)
+		return segue_no_more_than(tcp);
+	return tcp->cwnd;
 }
 
 /* Takes from what a policy asks for at a notice what is not believed. proven: what an

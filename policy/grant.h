@@ -112,14 +112,15 @@ static inline u32 segue_delivered_window(u32 arrived, u32 srtt_us, u32 took_us)
 			 segue_saturate((u64)arrived * srtt_us / took_us) / 2);
 }
 
-/* The same after a raise without an outage: no more than before it. Otherwise a receiver that lies would
- * gain. before: cwnd at the notice */
+/* A refuted raise without an outage leaves no more than was there before it. Otherwise a receiver that
+ * lies would gain. left: half of what arrived after losses, or the window after a claim that has met
+ * competing traffic; before: belief.h */
 #define SEGUE_BEFORE_LIMIT 4095u /* packets; more count as so many */
 
-static inline u32 segue_refuted_window(u32 delivered, u32 before)
+static inline u32 segue_refuted_window(u32 left, u32 before)
 {
 	before = segue_min(before, SEGUE_BEFORE_LIMIT);
-	return segue_min(delivered, segue_max(2, before));
+	return segue_min(left, segue_max(2, before));
 }
 
 /* A window that a notice raised without an outage may have pushed others aside at the queue. If
@@ -129,8 +130,8 @@ static inline u32 segue_rejects_notice(u32 disconnected, u32 refuted, u32 since_
 	return !disconnected && refuted && since_ms < SEGUE_REJECT_MS;
 }
 
-/* A notice without an outage that follows another one so soon does not make its flow look for more than
- * it reports. Otherwise a receiver that reports too little, time and again, would gain. */
+/* A notice without an outage that follows another one so soon makes its flow neither claim a path nor
+ * look for more than it reports. Otherwise a receiver that lies, time and again, would gain. */
 static inline u32 segue_notified_lately(u32 disconnected, u32 notified, u32 since_ms)
 {
 	return !disconnected && notified && since_ms < SEGUE_REJECT_MS;

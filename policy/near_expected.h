@@ -36,6 +36,7 @@ static inline void segue_near_on_expected(const void *settings, void *state,
 		return;
 	flow->old_unacked = 0;
 	flow->oversubscribed = 0;
+	flow->raised = 0;
 	flow->probe = SEGUE_NEAR_PROBE_EXPECTS;
 	flow->kbps = segue_near_kbps(notice->new_link.rate_kbps / flows) & (SEGUE_RATE_LIMIT - 1);
 	flow->claim_until = 1;

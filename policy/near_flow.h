@@ -98,6 +98,11 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	(void)settings;
 	if (!segue_notice_usable(notice))
 		return;
+	if (tcp->notified_lately) { /* 8.6: it ends a claim, and begins none */
+		flow->claim_until = 0;
+		flow->old_unacked = 0;
+		return;
+	}
 	flows = segue_max(1, segue_min(notice->flows, SEGUE_NEAR_FLOWS_LIMIT));
 	/* the notice is about the path: its delays have what lies beyond the link */
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
@@ -108,10 +113,10 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->ho_point = tcp->snd_max;
 	flow->old_unacked = segue_seq_before(tcp->snd_una, tcp->snd_max) & 1;
 	flow->claim_until = 1;
-	flow->probe = tcp->notified_lately ? SEGUE_NEAR_PROBE_NEVER : SEGUE_NEAR_PROBE_STARTS;
+	flow->probe = SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
 	/* a raise without a disconnection is refuted by the first reduction (belief.h), and by one
-	 * round, whatever its jitter: a receiver that lies would gain otherwise */
+	 * round that shows competing traffic, whatever its jitter: a receiver that lies would gain otherwise */
 	flow->raised = !notice->disconnected && window > tcp->cwnd;
 	flow->oversubscribed = !flow->raised && segue_near_oversubscribed(&near, flows);
 	flow->slowdown = 0;
@@ -122,6 +127,7 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->last_more = SEGUE_NEAR_MORE_LIMIT; /* so that the first one is no jump */
 	flow->queued = 0;
 	flow->no_queue = 0;
+	flow->sampled = 0;
 	flow->complete = 0;
 	flow->kbps = segue_near_kbps(notice->new_link.rate_kbps / flows) & (SEGUE_RATE_LIMIT - 1);
 	flow->steps = 0;
@@ -212,6 +218,7 @@ static inline void segue_near_on_rtt(struct segue_near_flow *flow, const struct 
 
 	if (!rtt_us)
 		return;
+	flow->sampled = 1;
 	if (!flow->min_rtt_us || rtt_us < flow->min_rtt_us)
 		flow->min_rtt_us = rtt_us;
 	if (flow->claim_until > 1 && (!flow->path_rtt_us || rtt_us < flow->path_rtt_us))
@@ -232,8 +239,7 @@ static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queu
 {
 	const u32 jitter = segue_near_has_jitter(flow);
 	const u32 queued = (jitter ? queue : flow->queued) || !flow->min_rtt_us;
-	const u32 free = !queued && flow->probe != SEGUE_NEAR_PROBE_NEVER &&
-			 (jitter || !segue_near_can_probe(flow));
+	const u32 free = !queued && (jitter || !segue_near_can_probe(flow));
 
 	if (flow->slowdown && !queue)
 		flow->slowdown = (flow->slowdown - 1) & 7;
@@ -279,6 +285,15 @@ static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow
 	return segue_saturate(flow->max_own_rtt_us + jitter_us + (old_unacked ? flow->rtt_us : 0));
 }
 
+/* 8.5: 1 if a raise has met a standing queue: new packets have left, no round trip of theirs is known,
+ * and old packets are missing. Without this a claim over a deep queue would end without a word. */
+static inline u32 segue_near_hears_nothing(const struct segue_near_flow *flow, const struct segue_out *out,
+					   u32 old_unacked)
+{
+	return flow->raised && !flow->sampled && old_unacked &&
+	       segue_seq_before(flow->ho_point, out->snd_max);
+}
+
 /* 8.5: packets that the path holds beyond the window at the end of a claim, as the round trips of
  * its last round tell it. They may be long because the delay is reported at half of its value. */
 static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
@@ -286,6 +301,8 @@ static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
 	const u32 least_us = segue_min(flow->min_rtt_us, segue_saturate(2 * (u64)flow->rtt_us));
 	const u32 rtt_us = segue_saturate((u64)least_us + segue_near_jitter_wait_us(flow));
 
+	if (!flow->min_rtt_us)
+		return 0;
 	return segue_near_bdp(rtt_us, flow->kbps) - segue_near_bdp(flow->rtt_us, flow->kbps);
 }
 
@@ -301,15 +318,19 @@ static inline u32 segue_near_slows_down(struct segue_near_flow *flow)
 
 /* 8.5: a round is over. Two in a row that show competing traffic end the claim. One is enough where
  * the notice has raised the window. */
-SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, u32 old_unacked, u32 elapsed_ms, u32 spare,
+SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, const struct segue_out *out, u32 old_unacked, u32 spare,
 				    struct segue_claim *claim)
 {
 	struct segue_near_flow *flow = (void *)state;
-	u32 queue, round_ms;
+	u32 elapsed_ms, explained_us, queue, round_ms;
 
-	if (!flow || !claim)
+	if (!flow || !out || !claim)
 		return 0;
-	queue = flow->min_rtt_us > segue_near_explained_rtt_us(flow, old_unacked);
+	elapsed_ms = out->elapsed_ms;
+	explained_us = segue_near_explained_rtt_us(flow, old_unacked);
+	queue = flow->min_rtt_us > explained_us;
+	if (elapsed_ms > ((u64)explained_us + segue_near_slot_us(flow->kbps)) / 1000)
+		queue |= segue_near_hears_nothing(flow, out, old_unacked);
 	claim->competing_traffic = queue && !flow->steps && !segue_near_slows_down(flow) &&
 				   (flow->queue_before || flow->raised);
 	flow->queue_before = queue & 1;
@@ -393,8 +414,12 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	u64 rate;
 	s64 all;
 
-	if (!flow->claim_until)
+	claim->competing_traffic = 0;
+	claim->extra_packets = 0;
+	if (!flow->claim_until) { /* 8.6: another notice has ended it */
+		claim->competing_traffic = flow->raised;
 		return 0;
+	}
 	if (segue_near_expects(flow))
 		return segue_near_expected_pace(flow, out, claim);
 	claim->behind = segue_near_behind(flow, out, old_unacked);
@@ -405,12 +430,13 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		flow->old_until_ms = segue_max(flow->old_until_ms, segue_near_shared_until_ms(flow, all));
 	segue_near_on_rtt(flow, out, spare);
 	segue_near_on_probe_sample(state, out, share);
-	claim->competing_traffic = 0;
 	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));
-	if (old_unacked && out->elapsed_ms >= flow->old_until_ms)
+	if (old_unacked && out->elapsed_ms >= flow->old_until_ms) {
 		flow->claim_until = 0;
-	else if (out->elapsed_ms >= flow->round_ends_ms && !segue_near_awaits_probe(flow, out, share))
-		segue_near_on_round(state, old_unacked, out->elapsed_ms, spare, claim);
+		claim->competing_traffic = segue_near_hears_nothing(flow, out, old_unacked);
+	} else if (out->elapsed_ms >= flow->round_ends_ms && !segue_near_awaits_probe(flow, out, share)) {
+		segue_near_on_round(state, out, old_unacked, spare, claim);
+	}
 	if (!flow->claim_until)
 		return 0;
 	if (old_unacked) {

@@ -11,7 +11,7 @@
 
 #define SEGUE_NEAR_PACKET_BYTES 1500u
 #define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
-#define SEGUE_NEAR_SENT_LIMIT 0x3fffu /* packets; more count as so many */
+#define SEGUE_NEAR_SENT_LIMIT 0x1fffu /* packets; more count as so many */
 #define SEGUE_NEAR_TIME_LIMIT 0x3fffffu /* ms; a later end of a claim is this */
 #define SEGUE_NEAR_JITTER_US 128u /* the unit of segue_near_flow.jitter */
 #define SEGUE_NEAR_JITTER_LIMIT 0x3ffu /* more counts as so much */
@@ -31,8 +31,7 @@ enum {
 	SEGUE_NEAR_PROBE_SENDS, /* not all of its packets have left */
 	SEGUE_NEAR_PROBE_WAITS, /* they have, and no round trip has decided yet */
 	SEGUE_NEAR_PROBE_PAUSED, /* plus the rounds until the next rate probe */
-	SEGUE_NEAR_PROBE_EXPECTS = 14, /* no claim yet: a handoff is expected (8.13) */
-	SEGUE_NEAR_PROBE_NEVER = 15, /* the flow was notified lately, too (8.7) */
+	SEGUE_NEAR_PROBE_EXPECTS = 15, /* no claim yet: a handoff is expected (8.13) */
 };
 
 /* State of one flow. */
@@ -49,7 +48,8 @@ struct segue_near_flow {
 	u32 claim_until : 22; /* 0: no claim lasts; 1: its first round; else its end, ms */
 	u32 jitter : 10; /* mean of round trips over the least of their round (8.5) */
 	u16 flight; /* packets in flight at the notice */
-	u16 sent_on_new : 14; /* SEGUE_NEAR_SENT_LIMIT: the last so many of them were on the new link */
+	u16 sent_on_new : 13; /* SEGUE_NEAR_SENT_LIMIT: the last so many of them were on the new link */
+	u16 sampled : 1; /* a round trip of the new path is known */
 	u16 queued : 1; /* in this round, a packet has waited for others on the new link (8.8) */
 	u16 complete : 1; /* its group has had more than half of the N flows (8.10) */
 	u32 kbps : 27; /* this flow's share of the link, as reported */

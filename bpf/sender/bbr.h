@@ -8,7 +8,8 @@
  * old link's RTT says nothing about the new link, so it is removed, and the first sample
  * counts. The pacing rate, which only grows in startup, starts at this flow's share of the
  * rate in the notice. After a failed trial it is no more than what arrived: BBR itself would
- * keep the rate of the notice.
+ * keep the rate of the notice. After a refuted raise without an outage the lowest RTT counts
+ * again, which a receiver that lies could otherwise have taken in a standing queue.
  *
  * Source: net/ipv4/tcp_bbr.c.
  */
@@ -46,6 +47,25 @@ void BPF_PROG(bbr_around_cong_control, struct sock *sk, u32 ack, int flag,
 	bbr_main(sk, ack, flag, rs);
 }
 
+/* bbr.min_rtt_us, if it is where this looks for it. */
+static inline u32 *segue_bbr_min_rtt_us(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+
+	if (!bpf_core_field_exists(struct bbr, min_rtt_us) || bpf_core_field_offset(struct bbr, min_rtt_us))
+		return 0;
+	return (u32 *)icsk->icsk_ca_priv;
+}
+
+static inline void segue_bbr_takes_back_min_rtt(struct sock *sk)
+{
+	const struct segue_connection *conn = segue_connection_of(sk);
+	u32 *min_rtt_us = segue_bbr_min_rtt_us(sk);
+
+	if (conn && conn->state.raise_refuted && min_rtt_us)
+		*min_rtt_us = segue_min(*min_rtt_us, segue_tcp(sk)->rtt_min.s[0].v);
+}
+
 /* A claim is over. BBR has measured the path all the time, and the flow has filled its part. So startup, which would
  * send at almost three times that rate, is over, too (bbr_check_drain). */
 static inline void segue_bbr_ends_startup(struct sock *sk)
@@ -53,6 +73,7 @@ static inline void segue_bbr_ends_startup(struct sock *sk)
 	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
 	const struct bbr *bbr = (void *)icsk->icsk_ca_priv;
 
+	segue_bbr_takes_back_min_rtt(sk);
 	if (!bpf_core_field_exists(bbr->full_bw_reached))
 		return;
 	((u32 *)icsk->icsk_ca_priv)[bpf_core_field_offset(bbr->full_bw_reached) / 4] |=
@@ -79,13 +100,13 @@ void BPF_PROG(bbr_around_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 
 static inline void segue_bbr_anew(struct sock *sk, const struct segue_notice *notice)
 {
-	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
 	const u32 flows = segue_max(1, notice->flows);
+	u32 *min_rtt_us;
 
 	bbr_init(sk);
-	if (bpf_core_field_exists(struct bbr, min_rtt_us) &&
-	    bpf_core_field_offset(struct bbr, min_rtt_us) == 0)
-		*(u32 *)icsk->icsk_ca_priv = ~0u;
+	min_rtt_us = segue_bbr_min_rtt_us(sk);
+	if (min_rtt_us)
+		*min_rtt_us = ~0u;
 	/* bytes a second */
 	sk->sk_pacing_rate = (u64)notice->new_link.rate_kbps * 125 / flows;
 }

@@ -88,6 +88,8 @@ static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_
 	out->sent = tp->data_segs_out;
 }
 
+static inline void segue_met_competing_traffic(struct tcp_sock *tp, struct segue_connection *conn);
+
 /* Packets are about to leave. */
 enum segue_sending {
 	SEGUE_NO_CLAIM = 0,
@@ -115,6 +117,8 @@ static inline enum segue_sending segue_before_sending(struct sock *sk)
 		segue_meet_group(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
 		segue_end_claim(sk, conn, claim.competing_traffic, claim.extra_packets);
+		if (claim.competing_traffic)
+			segue_met_competing_traffic(tp, conn);
 		return expects ? SEGUE_NO_CLAIM : SEGUE_CLAIM_OVER;
 	}
 	rate = segue_payload_rate(claim.kbps, tp->mss_cache);

@@ -67,7 +67,8 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	view.notified_lately = conn->state.notified_lately;
 	beyond_us = segue_delay_beyond_us(tp->rtt_min.s[0].v, tp->srtt_us >> 3, &notice->old_link);
 	if (segue_decide(conn, &view, notice, beyond_us, &act))
-		segue_begin_trial(tp, conn, !notice->disconnected);
+		segue_begin_trial(tp, conn, !notice->disconnected,
+				  segue_whole_packets(segue_window_before(&view)));
 	if (view.notified_lately)
 		conn->notified_kbps = 0;
 	else if (act.what & SEGUE_SET_CWND)

@@ -9,8 +9,9 @@
  *                     have lost, more is lost than an initial window and half of what
  *                     arrives. The window then becomes half of what arrived in a round trip
  *   a raise           without an outage (a claim) fails at the first cut, too, if the policy did
- *                     not expect the loss. It leaves no more than the window before it.
- *                     After it notices without an outage say nothing for 10 s
+ *                     not expect the loss, or if it meets competing traffic. It leaves no more
+ *                     than the window before it. After it notices without an outage say nothing
+ *                     for 10 s
  *   after a failure   later grants are no larger than that window; each trial that
  *                     succeeds doubles them
  *
@@ -24,12 +25,14 @@
 
 #include "enact.h"
 
-/* raise: without an outage. If another raise is still on trial, the window before that one counts. */
-static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn, u32 raise)
+/* raise: without an outage. before: the window that the notice found, packets. If another raise is still
+ * on trial, the window before that one counts. */
+static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn, u32 raise,
+				     u32 before)
 {
 	const u32 allowed = segue_min(segue_trial_allows(tp->packets_out), SEGUE_ALLOWED_LIMIT);
-	u32 before = segue_min(tp->snd_cwnd, SEGUE_BEFORE_LIMIT);
 
+	before = segue_min(before, SEGUE_BEFORE_LIMIT);
 	if (conn->state.trial_rounds && conn->state.raise_on_trial)
 		before = segue_min(before, conn->trial.of.before);
 	conn->state.raise_on_trial = raise & 1;
@@ -43,23 +46,26 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial.of.before = before & SEGUE_BEFORE_LIMIT;
 }
 
-/* Returns the window that it leaves. */
-static inline u32 segue_trial_failed(struct tcp_sock *tp, struct segue_connection *conn)
+/* left: the window without the trial, packets. Returns the one that it leaves. */
+static inline u32 segue_end_trial(struct tcp_sock *tp, struct segue_connection *conn, u32 left)
 {
-	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial.began_us;
-	const u32 arrived = tp->delivered - conn->trial.delivered;
-	const u32 before = conn->trial.of.before;
-	u32 left;
-
-	conn->state.trial_rounds = 0;
-	conn->proven = segue_delivered_window(arrived, tp->srtt_us >> 3, took_us);
-	left = conn->proven;
 	if (conn->state.raise_on_trial)
-		left = segue_refuted_window(left, before);
+		left = segue_refuted_window(left, conn->trial.of.before);
+	conn->state.trial_rounds = 0;
 	conn->state.raise_refuted = conn->state.raise_on_trial;
 	conn->trial.of.refuted_ms = segue_now_ms();
 	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, left);
 	return left;
+}
+
+/* Too much was lost. */
+static inline u32 segue_trial_failed(struct tcp_sock *tp, struct segue_connection *conn)
+{
+	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial.began_us;
+	const u32 arrived = tp->delivered - conn->trial.delivered;
+
+	conn->proven = segue_delivered_window(arrived, tp->srtt_us >> 3, took_us);
+	return segue_end_trial(tp, conn, conn->proven);
 }
 
 static inline void segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
@@ -78,6 +84,16 @@ static inline void segue_refuted(struct tcp_sock *tp, struct segue_connection *c
 	const u32 left = segue_trial_failed(tp, conn);
 
 	conn->guard.packets = segue_min(conn->guard.packets, left);
+}
+
+/* A claim has met competing traffic, and is over. That refutes a raise without an outage on trial, and
+ * proves nothing of later grants. */
+static inline void segue_met_competing_traffic(struct tcp_sock *tp, struct segue_connection *conn)
+{
+	if (!conn->state.trial_rounds || !conn->state.raise_on_trial)
+		return;
+	tp->snd_cwnd = segue_end_trial(tp, conn, tp->snd_cwnd);
+	conn->guard.packets = segue_min(conn->guard.packets, tp->snd_cwnd);
 }
 
 static inline u32 segue_notice_rejected(const struct segue_connection *conn, u32 disconnected)

@@ -14,7 +14,7 @@ pub(crate) use advisor::{follows_programs, hears_notices, tells_programs};
 use crate::group::{Group, Member, Part};
 use crate::kernel::{micros, on_linux, sender};
 use crate::notice::Notice;
-use segue_policy::{Action, Grant, Link, PACKET, Sender, What, believe, grant};
+use segue_policy::{Action, Grant, Link, PACKET, Sender, What, believe, grant, window_before};
 use segue_tcp::advice::{Anew, KernelAdvice, KernelView, Pace};
 use segue_tcp::linux::cc::INFINITE_SSTHRESH;
 use segue_tcp::{Advice, Nanos, View};
@@ -95,8 +95,8 @@ struct Trial {
     lost: u32,
     delivered: u32,
     allowed: u32,
-    /// cwnd before it.
-    cwnd_before: u32,
+    /// The window that the notice found.
+    before: u32,
 }
 
 impl Trial {
@@ -257,7 +257,7 @@ impl OnLinux {
         let (act, granted) = believe(&tcp, notice, window(self.proven), act);
         if granted == Grant::Unproven {
             // If another raise is still on trial, the window before that one counts.
-            let earlier = self.trial.filter(|_| self.raised).map_or(u32::MAX, |trial| trial.cwnd_before);
+            let earlier = self.trial.filter(|_| self.raised).map_or(u32::MAX, |trial| trial.before);
             self.raised = notice.disconnected == 0;
             self.refuted_at = None;
             self.trial = Some(Trial {
@@ -267,7 +267,7 @@ impl OnLinux {
                 lost: tp.lost,
                 delivered: tp.delivered,
                 allowed: grant::trial_allows(view.flight),
-                cwnd_before: tp.cwnd.min(earlier),
+                before: whole_packets(window_before(&tcp)).min(earlier),
             });
         }
         (self.notified, self.notified_at) = (true, tp.now);
@@ -401,12 +401,17 @@ impl OnLinux {
         grant::hides_slow_start(self.guard_rounds, recovers)
     }
 
-    /// `segue_trial_failed`: the window that it leaves.
-    fn trial_failed(&mut self, trial: Trial, view: &View, tp: &KernelView) -> u32 {
+    /// `segue_end_trial`: the window that it leaves, of one of `left` packets.
+    fn end_trial(&mut self, trial: Trial, tp: &KernelView, left: u32) -> u32 {
         self.trial = None;
-        self.proven = trial.found(view, tp);
         self.refuted_at = self.raised.then_some(tp.now);
-        if self.raised { grant::refuted_window(self.proven, trial.cwnd_before) } else { self.proven }
+        if self.raised { grant::refuted_window(left, trial.before) } else { left }
+    }
+
+    /// `segue_trial_failed`: the same after too many losses.
+    fn trial_failed(&mut self, trial: Trial, view: &View, tp: &KernelView) -> u32 {
+        self.proven = trial.found(view, tp);
+        self.end_trial(trial, tp, self.proven)
     }
 
     /// `segue_trial_on_ack`; the window that is left if the trial has failed.

@@ -12,6 +12,11 @@ pub enum Grant {
     Unproven,
 }
 
+/// The window that a notice finds outside an outage, 1/256 packet: in a recovery what that leads to, else cwnd.
+pub fn window_before(tcp: &Sender) -> u32 {
+    ffi::segue_shim_window_before(tcp)
+}
+
 /// The part of a policy's answer to a notice that is believed. Without a disconnection cwnd and ssthresh may shrink.
 /// After one, at most 64 packets leave at once. `proven`: what an earlier grant has been found to be worth, 1/256
 /// packet; 0: nothing is known.

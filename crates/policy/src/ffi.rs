@@ -27,6 +27,7 @@ pub(crate) struct RawCapability {
 // point to, whose layouts the test below compares with C's. Every value of the integer fields is valid in both
 // languages. Nothing is kept.
 unsafe extern "C" {
+    pub(crate) safe fn segue_shim_window_before(tcp: &Sender) -> u32;
     pub(crate) safe fn segue_shim_believe(
         tcp: &Sender,
         disconnected: u32,

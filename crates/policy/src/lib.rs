@@ -29,7 +29,7 @@ mod tcp_ho;
 mod types;
 pub mod wire;
 
-pub use belief::{Grant, believe};
+pub use belief::{Grant, believe, window_before};
 pub use etcp::Etcp;
 pub use near::Near;
 pub use path::Path;

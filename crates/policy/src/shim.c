@@ -16,6 +16,11 @@
 
 #define SETTINGS const struct segue_etcp_settings *set
 
+u32 segue_shim_window_before(const struct segue_sender *tcp)
+{
+	return segue_window_before(tcp);
+}
+
 u32 segue_shim_believe(const struct segue_sender *tcp, u32 disconnected, u32 proven,
 		       struct segue_action *act)
 {

@@ -122,6 +122,8 @@ pub enum Anew {
     ClaimOver {
         /// The control's own cut has ended it.
         cut: bool,
+        /// It had raised the window without an outage, and this was refuted.
+        refuted: bool,
     },
     /// Nothing is known of the path.
     Unknown,

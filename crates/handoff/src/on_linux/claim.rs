@@ -5,7 +5,7 @@
 use super::{OnLinux, millis, window};
 use crate::group::Part;
 use segue_policy::headers::{ClaimEnd, Flow};
-use segue_policy::{Out, grant};
+use segue_policy::{Out, PACKET, grant};
 use segue_tcp::advice::{Anew, KernelAdvice, KernelView, Pace};
 use segue_tcp::{Advice, Nanos, View};
 
@@ -73,7 +73,10 @@ impl OnLinux {
                 (self.claims, self.expects) = (false, false);
                 paced(Pace::Ends)
             }
-            Err(end) => self.end_claim(&tp, end, false),
+            Err(end) => {
+                let over = self.end_claim(&tp, end, false);
+                if end.competing_traffic { self.met_competing_traffic(&tp, over) } else { over }
+            }
         }
     }
 
@@ -86,7 +89,7 @@ impl OnLinux {
             cwnd: Some(window(cwnd)),
             ssthresh: competing_traffic.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
             kernel: KernelAdvice {
-                anew: Some(Anew::ClaimOver { cut }),
+                anew: Some(Anew::ClaimOver { cut, refuted: self.refuted_at.is_some() }),
                 pace: Some(Pace::Ends),
                 ..KernelAdvice::default()
             },
@@ -108,6 +111,18 @@ impl OnLinux {
         let end =
             if self.has_claim() { self.end_claim(&tp, ClaimEnd::default(), true) } else { Advice::default() };
         Advice { ssthresh, ..end }
+    }
+
+    /// `segue_met_competing_traffic`, after the advice of the claim's end.
+    fn met_competing_traffic(&mut self, tp: &KernelView, mut over: Advice) -> Advice {
+        let Some(trial) = self.trial.filter(|_| self.raised) else { return over };
+        let cwnd = over.cwnd.map_or(tp.cwnd, |cwnd| cwnd / PACKET);
+        let left = self.end_trial(trial, tp, cwnd);
+        self.guard = self.guard.min(left);
+        over.cwnd = Some(window(left));
+        over.ssthresh = over.ssthresh.map(|ssthresh| ssthresh.min(window(left)));
+        over.kernel.anew = Some(Anew::ClaimOver { cut: false, refuted: true });
+        over
     }
 
     /// `segue_refuted`: a raise without an outage has met a loss that the policy did not expect. The ssthresh that this

@@ -81,7 +81,11 @@ fn a_claim_ends_where_others_show() {
         let advice = sender.before_sending(&round(304));
         assert_eq!(sender.claims(), goes_on, "{rtt_us}");
         assert_eq!(advice.cwnd == Some((11 + 3) / 2 * PACKET), !goes_on, "{:?}", advice.cwnd);
-        assert_eq!(advice.kernel.anew, (!goes_on).then_some(Anew::ClaimOver { cut: false }), "{rtt_us}");
+        assert_eq!(
+            advice.kernel.anew,
+            (!goes_on).then_some(Anew::ClaimOver { cut: false, refuted: false }),
+            "{rtt_us}"
+        );
     }
 }
 
@@ -238,8 +242,65 @@ fn a_raise_is_refuted_by_the_first_reduction() {
         let advice = sender.on_cut(&cut);
         assert_eq!((sender.claims(), advice.kernel.pace), (lasts, (!lasts).then_some(Pace::Ends)), "{una}");
         assert_eq!(advice.ssthresh, (!lasts).then_some(left * PACKET), "{una} {before}");
-        assert_eq!(advice.kernel.anew, (!lasts).then_some(Anew::ClaimOver { cut: true }), "{una}");
+        let over = Anew::ClaimOver { cut: true, refuted: true };
+        assert_eq!(advice.kernel.anew, (!lasts).then_some(over), "{una}");
     }
+}
+
+/// Without an outage the window grew, and the first round has a round trip that shows competing traffic. That refutes the
+/// raise: half of the path's eleven packets and of three more are left, but no more than the window before. In a recovery
+/// that is what the recovery leads to. For ten seconds no such notice raises it again. Later grants are no smaller.
+#[test]
+fn a_raise_is_refuted_by_competing_traffic() {
+    let told_of = |before: u32, recovery: Option<u32>| {
+        let (cwnd, ssthresh) = (before, recovery.unwrap_or(40));
+        let small = View {
+            cwnd: cwnd * PACKET,
+            ssthresh: ssthresh * PACKET,
+            in_fast_recovery: recovery.is_some(),
+            ..with(&view(), |tp| (tp.cwnd, tp.ssthresh) = (cwnd, ssthresh))
+        };
+        told(&small, 0)
+    };
+    for (before, recovery, left) in [(10, None, 7), (4, None, 4), (1, None, 2), (1, Some(6), 6)] {
+        let mut sender = told_of(before, recovery);
+        let crowded = |ms| drained(ms, 90, 130_348);
+        asked(&mut sender, &drained(0, 0, 0));
+        assert_eq!(asked(&mut sender, &crowded(150)).0, Some(11 + 3 + 2));
+        let advice = sender.before_sending(&crowded(202));
+        assert!(!sender.claims());
+        let windows = [advice.cwnd, advice.ssthresh];
+        assert_eq!(windows, [Some(left * PACKET); 2], "{before} {recovery:?}");
+        assert_eq!(advice.kernel.anew, Some(Anew::ClaimOver { cut: false, refuted: true }));
+        for (ms, disconnected, granted) in [(9_000, 0, None), (9_000, 1, Some(11))] {
+            let mut sender = sender.clone();
+            let notice = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected };
+            let advice = sender.on_notice(&with(&view(), |tp| tp.now += ms * MS), &notice);
+            assert_eq!(advice.ssthresh, granted.map(|packets: u32| packets * PACKET), "{ms} {disconnected}");
+        }
+    }
+}
+
+/// A notice without an outage ends the claim of another one that came less than ten seconds before, and asks for nothing. A
+/// raise is refuted then, or a receiver that lies could end it before anything else does.
+#[test]
+fn a_notice_soon_after_another_ends_its_claim() {
+    let again = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 };
+    for (disconnected, ms, left) in [(1, 1_000, 11), (0, 1_000, 4), (0, 9_999, 4)] {
+        let small = View { cwnd: 4 * PACKET, ..with(&view(), |tp| tp.cwnd = 4) };
+        let mut sender = told(&small, disconnected);
+        let later = drained(ms, 0, 0);
+        let advice = sender.on_notice(&later, &again);
+        assert_eq!((advice.cwnd, advice.ssthresh, advice.kernel.pace), (None, None, None));
+        let over = sender.before_sending(&later);
+        assert_eq!((sender.claims(), over.kernel.pace), (false, Some(Pace::Ends)));
+        assert_eq!(over.cwnd, Some(left * PACKET), "{disconnected} {ms}");
+        let refuted = disconnected == 0;
+        assert_eq!(over.kernel.anew, Some(Anew::ClaimOver { cut: false, refuted }));
+    }
+    let mut sender = told(&view(), 0);
+    let advice = sender.on_notice(&drained(10_000, 0, 0), &again);
+    assert_eq!(advice.kernel.pace, Some(Pace::Begins));
 }
 
 /// A second notice comes while the first raise is on trial. The window before the first one counts.
@@ -249,7 +310,7 @@ fn a_raise_upon_a_raise_leaves_no_more() {
         let small = View { cwnd: first * PACKET, ..with(&view(), |tp| tp.cwnd = first) };
         let mut sender = told(&small, 0);
         let raised =
-            View { cwnd: 10 * PACKET, ..with(&view(), |tp| (tp.cwnd, tp.now) = (10, tp.now + 1_000 * MS)) };
+            View { cwnd: 10 * PACKET, ..with(&view(), |tp| (tp.cwnd, tp.now) = (10, tp.now + 10_000 * MS)) };
         sender.on_notice(&raised, &Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 });
         let cut = with(&View { in_fast_recovery: true, snd_una: 112, ..raised }, |tp| tp.delivered += 2);
         sender.on_new_ack(&cut);

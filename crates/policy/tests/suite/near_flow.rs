@@ -6,7 +6,7 @@ use crate::common::near_vectors::{
 use crate::common::*;
 use proptest::prelude::*;
 use segue_policy::headers::{ClaimEnd, Flow, near};
-use segue_policy::{Link, Notice, Out, Sender, grant};
+use segue_policy::{Action, Link, Notice, Out, Sender, What, grant};
 
 /// The lists that `crates/kernel/tests/vectors.rs` plays in a loaded program.
 #[test]
@@ -215,26 +215,47 @@ fn half_a_slot_decides_for_one_flow_or_two() {
     assert!(!passes(3, 0));
 }
 
-/// 8.7: a flow that was notified lately, too, begins no rate probe, and takes no step where nothing has waited (8.8).
+/// 8.6: a notice without an outage that follows another one in ten seconds asks for nothing, and ends a claim. If that had
+/// raised the window without an outage, it ends as by competing traffic.
 #[test]
-fn a_flow_that_was_notified_lately_looks_for_no_more() {
-    let paces = |notified_lately, notice: &Notice| {
+fn a_flow_that_was_notified_lately_claims_nothing() {
+    let out = Out { snd_una: 100, unit: 1, elapsed_ms: 10, ..Out::default() };
+    for (cwnd, raised) in [(10, true), (11, false)] {
         let mut flow = near().start();
-        flow.on_notice(&Sender { notified_lately, ..near_sender(100, 0) }, notice);
-        [0, 2000, 4000, 6000].map(|elapsed_ms| {
-            let now_us = 1000 * elapsed_ms + 500_000;
-            let sent_us = now_us - 80_080;
+        let tcp = Sender { cwnd: packets(cwnd), ..near_sender(100, 0) };
+        assert!(flow.on_notice(&tcp, &mbb("200/9", "6400/9")).has(What::CLAIM));
+        assert!(flow.claim(&out).is_ok());
+        let again = flow.on_notice(&Sender { notified_lately: 1, ..tcp }, &mbb("6400/9", "50000/9"));
+        assert_eq!(again, Action::NOTHING);
+        assert_eq!(flow.claim(&out), Err(ClaimEnd { competing_traffic: raised, extra_packets: 0 }));
+    }
+    // What was raised once counts no more where a handoff is expected, and a notice comes that says nothing.
+    let mut flow = near().start();
+    flow.on_notice(&near_sender(100, 0), &mbb("200/9", "6400/9"));
+    flow.on_expected(&near_sender(100, 0), &mbb("6400/9", "200/9"));
+    flow.on_notice(&Sender { notified_lately: 1, ..near_sender(100, 0) }, &mbb("6400/9", "200/9"));
+    assert_eq!(flow.claim(&out), Err(ClaimEnd::default()));
+}
+
+/// 8.5: 20 packets are in flight, the queue has a second of others, and a notice of 6400kbit/9ms raises the window. In the
+/// round that ends after 25.565 + 19.94 ms and a slot of 1.875 ms nothing has come, neither of the old packets nor of the
+/// new ones. That shows competing traffic. Nothing is known if no new packet has left, if all old ones have arrived, or if
+/// the window was as large before.
+#[test]
+fn a_raise_that_hears_nothing_has_met_a_queue() {
+    let ends = |cwnd, new: u32, acked: u32| {
+        let mut flow = near().start();
+        let tcp = Sender { cwnd: packets(cwnd), ..near_sender(100, 20) };
+        flow.on_notice(&tcp, &mbb("6400/9", "6400/9"));
+        (1..100).find_map(|elapsed_ms| {
+            let (snd_una, snd_max) = (100 + acked, 120 + new);
             let out =
-                Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent_us, rtt_us: 80_080, ..Out::default() };
-            flow.claim(&out).expect("it lasts").kbps
+                Out { snd_una, snd_max, unit: 1, elapsed_ms, now_us: 1000 * elapsed_ms, ..Out::default() };
+            flow.claim(&out).err().map(|end| (elapsed_ms, end.competing_traffic))
         })
     };
-    let probes = bbm("6400/9", "6400/39");
-    assert_eq!([0, 1].map(|lately| paces(lately, &probes)[0]), [12_800, 6400]);
-    assert_eq!(paces(1, &probes), [6400; 4]);
-    let too_few = Notice { flows: 4, ..bbm("6400/9", "200/9") };
-    assert!(paces(0, &too_few)[3] > 50);
-    assert_eq!(paces(1, &too_few), [50; 4]);
+    assert_eq!(ends(10, 5, 0), Some((60, true)));
+    assert_eq!([ends(10, 0, 0), ends(10, 5, 20), ends(20, 5, 0)], [None; 3]);
 }
 
 /// 8.1: 601.94 ms at 6400 kbit/s hold 321 packets, and 40 ms hold 21. A notice that has raised the window without an

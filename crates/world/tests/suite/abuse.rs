@@ -196,29 +196,26 @@ fn on_linux_a_lie_brings_and_costs_five_percent_at_most() {
 
 /// A claim (`near`) raises the window without an outage, too. So any notice may bring more than silence does where the
 /// flow is starved, the true one first. A lie brings no more than the better of truth and silence, and the others lose
-/// 5 % at most against silence. All seeds together; the rule was made on the first ten.
+/// 5 % at most against silence. All seeds together: those of ten scatter by 6 %.
 #[test]
 fn on_linux_a_claim_that_lies_brings_and_costs_five_percent_at_most() {
     for setting in [(2_000, 1), (2_000, 3), (7_000, 1), (7_000, 3), (50_000, 1), (50_000, 3)] {
-        for seeds in [SEEDS, OTHER_SEEDS] {
-            let minutes = |scheme: &Scheme, link| in_all("linux-6.12", setting, &seeds, scheme, link);
-            let [silent, left] = minutes(&scheme("sack"), LIE);
-            let [honest, _] = minutes(&on_linux("near"), truth(setting.0 as u32));
-            let [lie, taken] = minutes(&on_linux("near"), LIE);
-            let label =
-                format!("kbit/s and others {setting:?}: {silent} {honest} {lie}, others {left} {taken}");
-            println!("{label}");
-            assert!(lie <= 1.05 * honest.max(silent) && taken >= 0.95 * left, "{label}");
-        }
+        let seeds: Vec<u64> = (1..=40).collect();
+        let minutes = |scheme: &Scheme, link| in_all("linux-6.12", setting, &seeds, scheme, link);
+        let [silent, left] = minutes(&scheme("sack"), LIE);
+        let [honest, _] = minutes(&on_linux("near"), truth(setting.0 as u32));
+        let [lie, taken] = minutes(&on_linux("near"), LIE);
+        let label = format!("kbit/s and others {setting:?}: {silent} {honest} {lie}, others {left} {taken}");
+        println!("{label}");
+        assert!(lie <= 1.05 * honest.max(silent) && taken >= 0.95 * left, "{label}");
     }
 }
 
 /// The same with less than the truth, or a longer delay, which hides queues. The sender looks for more than is reported,
-/// but not once a second. Beside three others the silent mobile has 0.28 of its fair share. There the even pace of a
-/// claim brings a fifth more, which the others hardly miss.
+/// but not once a second.
 #[test]
 fn on_linux_a_claim_that_reports_too_little_brings_and_costs_little() {
-    for (setting, most) in [((7_000, 1), 1.05), ((50_000, 1), 1.05), ((50_000, 3), 1.25)] {
+    for setting in [(7_000, 1), (50_000, 1), (50_000, 3)] {
         let minutes = |scheme: &Scheme, link| in_all("linux-6.12", setting, &SEEDS, scheme, link);
         let [silent, left] = minutes(&scheme("sack"), LIE);
         let [honest, _] = minutes(&on_linux("near"), truth(setting.0 as u32));
@@ -228,7 +225,7 @@ fn on_linux_a_claim_that_reports_too_little_brings_and_costs_little() {
             let label =
                 format!("kbit/s and others {setting:?}, told {rate_kbps}/{delay_us}: {gain:.2}, {left:.2}");
             println!("{label}");
-            assert!(gain <= most && left >= 0.95, "{label}");
+            assert!(gain <= 1.05 && left >= 0.95, "{label}");
         }
     }
 }
@@ -542,43 +539,100 @@ fn the_copies_of_a_drive_are_counted() {
     assert!(records[0].0.mobile_bytes > records[2].0.mobile_bytes);
 }
 
-/// Over deep queues a raise without an outage meets no loss for long, so that nothing refutes it: a liar gains there.
-/// This prints how much, and what repeated true notices bring (docs/reference/near-results.md, "A notice is believed").
-/// Over a short queue neither pays around cubic and reno.
-#[test]
-#[ignore = "prints a known fault"]
-fn on_linux_a_liar_over_deep_queues() {
-    for kernel in ["linux-6.12", "linux-6.12/reno", "linux-6.12/bbr"] {
-        for queue in [20, 500, 1000] {
-            let [silent, liar, honest] = [None, Some(LIE), Some(truth(50_000))].map(|told| {
-                let of = (1..=5).map(|seed| {
-                    let cell = parked(50_000, 1);
-                    let wan = WideArea { queue, ..cell.wan };
-                    let experiment = DriveExperiment { stack: stack(kernel), seed, wan, ..cell };
-                    let tell = |sim: &mut DriveSim, tick: u64| {
-                        let Some(link) = told.filter(|_| tick >= 60 && tick.is_multiple_of(21)) else {
-                            return;
-                        };
-                        sim.with_node(MN, |node, net| {
-                            let DriveNode::Bench(BenchNode::Mobile(mobile)) = node else { return };
-                            mobile.announce(net, link, 2, None, &[]);
-                        });
-                    };
-                    let scheme = if told.is_some() { on_linux("near") } else { scheme("sack") };
-                    let brought = minute(&experiment, &scheme, tell).0;
-                    [f64::from(brought.mobile), f64::from(brought.cross)]
-                });
-                of.fold([0.0; 2], |all, one| [all[0] + one[0], all[1] + one[1]])
-            });
-            for (name, brought) in [("lies", liar), ("true notices", honest)] {
-                let [gain, left] = [0, 1].map(|flow| brought[flow] / silent[flow]);
-                println!(
-                    "{kernel}, queue {queue}, {name}: {gain:.2} times what silence has, others {left:.2}"
-                );
-                if queue == 20 && kernel != "linux-6.12/bbr" {
-                    assert!(gain <= 1.05 && left >= 0.95, "{kernel}, {name}: {gain}, {left}");
-                }
+/// Next to one other flow of the same congestion control, over a bottleneck of 10 Mbit/s and a queue of so many packets.
+struct Bottleneck {
+    kernel: &'static str,
+    queue: u32,
+}
+
+/// The first notice comes after 3 to 20 s: into the slow start's recovery, behind it, and when the queue is full. Each link
+/// is told once a second, or as soon as another claim is possible (near.md, 8.6).
+const FIRST_TICKS: [u64; 6] = [60, 100, 140, 200, 260, 400];
+const PERIODS: [u64; 2] = [21, 201];
+
+impl Bottleneck {
+    /// What minutes in which `link` is told bring the mobile, and leave to the other flow: once a second, then every ten.
+    /// Without one there is a single row.
+    fn brought(&self, link: Option<Link>) -> Vec<[f64; 2]> {
+        let minutes = |period: Option<u64>| {
+            let mut all = [0.0, 0.0];
+            for (first, seed) in FIRST_TICKS.iter().flat_map(|&first| [1, 2].map(|seed| (first, seed))) {
+                let cell = parked(50_000, 1);
+                let wan = WideArea { queue: self.queue, ..cell.wan };
+                let experiment = DriveExperiment { stack: stack(self.kernel), seed, wan, ..cell };
+                let tell = |sim: &mut DriveSim, tick: u64| {
+                    let due = |period| tick >= first && (tick - first).is_multiple_of(period);
+                    let Some(link) = link.filter(|_| period.is_some_and(due)) else { return };
+                    sim.with_node(MN, |node, net| {
+                        let DriveNode::Bench(BenchNode::Mobile(mobile)) = node else { return };
+                        mobile.announce(net, link, 2, None, &[]);
+                    });
+                };
+                let scheme = if link.is_some() { on_linux("near") } else { scheme("sack") };
+                let brought = minute(&experiment, &scheme, tell).0;
+                all = [all[0] + f64::from(brought.mobile), all[1] + f64::from(brought.cross)];
+            }
+            all
+        };
+        match link {
+            Some(_) => PERIODS.map(|period| minutes(Some(period))).into(),
+            None => vec![minutes(None)],
+        }
+    }
+
+    /// The mobile's data with these notices over what silence has, and the other's, each the worse of the two periods.
+    fn against_silence(&self, silent: [f64; 2], link: Link, name: &str) -> [f64; 2] {
+        let rows = self.brought(Some(link)).into_iter();
+        let [gain, left] = rows
+            .map(|row| [row[0] / silent[0], row[1] / silent[1]])
+            .fold([0.0, f64::INFINITY], |[most, least], [gain, left]| [gain.max(most), left.min(least)]);
+        println!("{}, queue {}, {name}: {gain:.2}, other {left:.2}", self.kernel, self.queue);
+        [gain, left]
+    }
+}
+
+/// Lies about the rate, and about the delay, which hides queues.
+const LIES: [(&str, Link); 4] = [
+    ("10 Gbit/s", LIE),
+    ("500 ms", Link { rate_kbps: 10_000, delay_us: 500_000 }),
+    ("200 ms", Link { rate_kbps: 12_000, delay_us: 200_000 }),
+    ("20 Mbit/s, 300 ms", Link { rate_kbps: 20_000, delay_us: 300_000 }),
+];
+
+/// Over a deep queue a raise without an outage meets no loss for long. There its round trips refute it. A lie about the
+/// rate brings no more than 5 %, and one about the delay 10 %. Around reno silence has a quarter of the link and less. Any
+/// notice may bring more there, and half of the link at most.
+fn a_liar_gains_little(kernel: &'static str) {
+    for queue in [500, 1000] {
+        let bottleneck = Bottleneck { kernel, queue };
+        let silent = bottleneck.brought(None)[0];
+        let has = silent[0] / (silent[0] + silent[1]);
+        println!("{kernel}, queue {queue}, silence: {has:.2} of the link");
+        bottleneck.against_silence(silent, truth(50_000), "true notices");
+        for (name, link) in LIES {
+            let [gain, left] = bottleneck.against_silence(silent, link, name);
+            let label = format!("{kernel}, queue {queue}, {name}: {gain}, {left}");
+            if has < 0.3 {
+                assert!(gain * has <= 0.5, "{label}");
+            } else {
+                let more = if link == LIE { 0.05 } else { 0.1 };
+                assert!(gain <= 1.0 + more && left >= 1.0 - more, "{label}");
             }
         }
     }
+}
+
+#[test]
+fn around_cubic_a_liar_over_deep_queues_gains_little() {
+    a_liar_gains_little("linux-6.12");
+}
+
+#[test]
+fn around_reno_a_liar_over_deep_queues_gains_little() {
+    a_liar_gains_little("linux-6.12/reno");
+}
+
+#[test]
+fn around_bbr_a_liar_over_deep_queues_gains_little() {
+    a_liar_gains_little("linux-6.12/bbr");
 }

@@ -153,7 +153,7 @@ impl<R: Rules> BbrWith<R> {
 }
 
 impl<R: Rules> CongestionOps for BbrWith<R> {
-    /// `segue_bbr_anew`, `segue_bbr_retreat`. Where the path is known, ProbeBw begins.
+    /// `segue_bbr_anew`, `segue_bbr_retreat`, `segue_bbr_ends_startup`. Where the path is known, ProbeBw begins.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
         match why {
             Anew::WindowSet { kbps } => {
@@ -169,7 +169,12 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
                 sk.pacing_rate = sk.pacing_rate.min(found);
             }
             // It has measured the path all the time, and the flow has filled its part.
-            Anew::ClaimOver { .. } => self.full_bw_reached = true,
+            Anew::ClaimOver { refuted, .. } => {
+                self.full_bw_reached = true;
+                if refuted {
+                    self.min_rtt_us = self.min_rtt_us.min(sk.min_rtt_us());
+                }
+            }
             Anew::Unknown => {
                 let random = self.random.clone();
                 *self = Self { random, ..Self::new(0) };

@@ -100,7 +100,7 @@ impl CongestionOps for Cubic {
 
     /// `segue_cubic_anew`: it comes to rest at what the policy reckons with, the link's BDP and a queue of the same.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
-        if why == (Anew::ClaimOver { cut: true }) {
+        if matches!(why, Anew::ClaimOver { cut: true, .. }) {
             return; // the cut has begun a curve
         }
         self.init(sk);

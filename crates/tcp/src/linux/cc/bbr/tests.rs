@@ -325,8 +325,22 @@ fn startup_ends_with_a_claim() {
         let rs = RateSample { acked_sacked: 1, delivered: 1, interval_us: 20_000, ..RateSample::default() };
         bbr.cong_control(&mut sk, &rs);
         assert_eq!(bbr.mode, Mode::Startup);
-        bbr.start_anew(&mut sk, Anew::ClaimOver { cut });
+        bbr.start_anew(&mut sk, Anew::ClaimOver { cut, refuted: false });
         bbr.cong_control(&mut sk, &rs);
         assert_ne!(bbr.mode, Mode::Startup, "{cut}");
+    }
+}
+
+/// A raise without an outage has met a standing queue of 80 ms, and was refuted: the connection's lowest round trip of 20 ms
+/// counts again.
+#[test]
+fn a_refuted_raise_leaves_no_longer_min_rtt() {
+    for (refuted, min_rtt_us) in [(false, 80_000), (true, 20_000)] {
+        let (mut sk, mut bbr) = flow(Mode::ProbeBw, 20_000);
+        assert_eq!(sk.min_rtt_us(), 20_000);
+        bbr.start_anew(&mut sk, Anew::WindowSet { kbps: 6400 });
+        bbr.min_rtt_us = 80_000;
+        bbr.start_anew(&mut sk, Anew::ClaimOver { cut: false, refuted });
+        assert_eq!(bbr.min_rtt_us, min_rtt_us);
     }
 }

@@ -394,7 +394,7 @@ fn the_first_second_teaches_nothing() {
 #[test]
 fn another_window_is_another_path() {
     for (ssthresh, last_max) in [(40, 70), (INFINITE_SSTHRESH, 0)] {
-        for why in [Anew::WindowSet { kbps: 6400 }, Anew::Retreat(40), Anew::ClaimOver { cut: false }] {
+        for why in [Anew::WindowSet { kbps: 6400 }, Anew::Retreat(40), Anew::ClaimOver { cut: false, refuted: false }] {
             let mut flow = Flow::cut_at(250, 200, 20_000);
             flow.rounds(20, 5);
             flow.sk.snd_ssthresh = ssthresh;
@@ -410,7 +410,7 @@ fn another_window_is_another_path() {
 fn a_cut_keeps_its_curve() {
     let mut flow = Flow::cut_at(250, 200, 20_000);
     let w_max = flow.cubic.curve.last_max_cwnd;
-    flow.cubic.start_anew(&mut flow.sk, Anew::ClaimOver { cut: true });
+    flow.cubic.start_anew(&mut flow.sk, Anew::ClaimOver { cut: true, refuted: false });
     assert_eq!(flow.cubic.curve.last_max_cwnd, w_max);
     assert!(w_max > 0);
 }

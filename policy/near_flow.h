@@ -115,8 +115,8 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->claim_until = 1;
 	flow->probe = SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
-	/* a raise without a disconnection is refuted by the first reduction (belief.h), and by one
-	 * round that shows competing traffic, whatever its jitter: a receiver that lies would gain otherwise */
+	/* The first reduction refutes a raise without a disconnection (belief.h). So does one round that shows
+	 * competing traffic, whatever its jitter: a receiver that lies would gain otherwise. */
 	flow->raised = !notice->disconnected && window > tcp->cwnd;
 	flow->oversubscribed = !flow->raised && segue_near_oversubscribed(&near, flows);
 	flow->slowdown = 0;
@@ -285,8 +285,8 @@ static inline u32 segue_near_explained_rtt_us(const struct segue_near_flow *flow
 	return segue_saturate(flow->max_own_rtt_us + jitter_us + (old_unacked ? flow->rtt_us : 0));
 }
 
-/* 8.5: 1 if a raise has met a standing queue: new packets have left, no round trip of theirs is known,
- * and old packets are missing. Without this a claim over a deep queue would end without a word. */
+/* 8.5: 1 if a raise has met a standing queue. New packets have left, none of them has a round trip, and
+ * old packets are missing. Without this a claim over a deep queue would end without a word. */
 static inline u32 segue_near_hears_nothing(const struct segue_near_flow *flow, const struct segue_out *out,
 					   u32 old_unacked)
 {

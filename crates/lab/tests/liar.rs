@@ -199,8 +199,8 @@ const RUNS: u32 = 6;
 const ETCP: Scheme = ("etcp-v1", Around::Cubic);
 const NEAR: Scheme = ("near", Around::Cubic);
 const BBR: [Scheme; 2] = [("etcp-v1", Around::Bbr), ("tcp-ho", Around::Bbr)];
-/// Packets of a queue that holds a quarter of a second: losses are rare, and do not refute a lie soon.
-const DEEP: Option<u32> = Some(133);
+/// Packets of a queue that holds a second: losses are rare, and do not refute a lie soon.
+const DEEP: Option<u32> = Some(533);
 
 /// A two-second start, then ten seconds over 6400 kbit/s and 9 ms with so long a queue, or that of the bench.
 fn runs(

@@ -229,7 +229,7 @@ fn a_flow_that_was_notified_lately_claims_nothing() {
         assert_eq!(again, Action::NOTHING);
         assert_eq!(flow.claim(&out), Err(ClaimEnd { competing_traffic: raised, extra_packets: 0 }));
     }
-    // What was raised once counts no more where a handoff is expected, and a notice comes that says nothing.
+    // An old raise counts no more where a handoff is expected, and a notice comes that says nothing.
     let mut flow = near().start();
     flow.on_notice(&near_sender(100, 0), &mbb("200/9", "6400/9"));
     flow.on_expected(&near_sender(100, 0), &mbb("6400/9", "200/9"));
@@ -237,10 +237,9 @@ fn a_flow_that_was_notified_lately_claims_nothing() {
     assert_eq!(flow.claim(&out), Err(ClaimEnd::default()));
 }
 
-/// 8.5: 20 packets are in flight, the queue has a second of others, and a notice of 6400kbit/9ms raises the window. In the
-/// round that ends after 25.565 + 19.94 ms and a slot of 1.875 ms nothing has come, neither of the old packets nor of the
-/// new ones. That shows competing traffic. Nothing is known if no new packet has left, if all old ones have arrived, or if
-/// the window was as large before.
+/// 8.5: 20 packets are in flight, the queue has a second of others, and a notice of 6400kbit/9ms raises the window. A round
+/// ends after 25.565 + 19.94 ms and a slot of 1.875 ms. No old packet has arrived, and no new one. That shows competing
+/// traffic. Nothing is known if no new packet has left, if all old ones have arrived, or if the window was as large before.
 #[test]
 fn a_raise_that_hears_nothing_has_met_a_queue() {
     let ends = |cwnd, new: u32, acked: u32| {

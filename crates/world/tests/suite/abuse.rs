@@ -551,8 +551,8 @@ const FIRST_TICKS: [u64; 6] = [60, 100, 140, 200, 260, 400];
 const PERIODS: [u64; 2] = [21, 201];
 
 impl Bottleneck {
-    /// What minutes in which `link` is told bring the mobile, and leave to the other flow: once a second, then every ten.
-    /// Without one there is a single row.
+    /// Data that the mobile and the other flow have from minutes in which `link` is told: once a second, then every ten.
+    /// Without a link there is a single row.
     fn brought(&self, link: Option<Link>) -> Vec<[f64; 2]> {
         let minutes = |period: Option<u64>| {
             let mut all = [0.0, 0.0];

@@ -331,7 +331,7 @@ fn startup_ends_with_a_claim() {
     }
 }
 
-/// A raise without an outage has met a standing queue of 80 ms, and was refuted: the connection's lowest round trip of 20 ms
+/// A raise without an outage has met a standing queue of 80 ms, and was refuted. The connection's lowest round trip of 20 ms
 /// counts again.
 #[test]
 fn a_refuted_raise_leaves_no_longer_min_rtt() {

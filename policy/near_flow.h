@@ -38,7 +38,7 @@
 
 static inline u32 segue_near_ms(u64 ns)
 {
-	return segue_saturate(ns / 1000000) + 1;
+	return segue_saturate(ns / 1000000 + 1);
 }
 
 /* A time in the claim, as its state keeps it. */
@@ -418,6 +418,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	claim->extra_packets = 0;
 	if (!flow->claim_until) { /* 8.6: another notice has ended it */
 		claim->competing_traffic = flow->raised;
+		flow->raised = 0;
 		return 0;
 	}
 	if (segue_near_expects(flow))
@@ -437,8 +438,10 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	} else if (out->elapsed_ms >= flow->round_ends_ms && !segue_near_awaits_probe(flow, out, share)) {
 		segue_near_on_round(state, out, old_unacked, spare, claim);
 	}
-	if (!flow->claim_until)
+	if (!flow->claim_until) {
+		flow->raised = 0;
 		return 0;
+	}
 	if (old_unacked) {
 		arrived = segue_near_sacked(out, flow->ho_point - on_new * unit);
 		old_out = segue_near_old_in_flight(flow, out, on_new, arrived);

@@ -237,6 +237,18 @@ fn a_flow_that_was_notified_lately_claims_nothing() {
     assert_eq!(flow.claim(&out), Err(ClaimEnd::default()));
 }
 
+/// 8.5: old packets of 1 kbit/s are waited for, however long they take: here for more than 2^32 ms.
+#[test]
+fn old_packets_are_waited_for_however_long_they_take() {
+    let mut flow = near().start();
+    let slow = Link { rate_kbps: 1, delay_us: 0 };
+    flow.on_notice(
+        &near_sender(100, 44_739),
+        &Notice { old_link: slow, new_link: slow, flows: 4, disconnected: 0 },
+    );
+    assert!(flow.claim(&Out { snd_una: 100, unit: 1, ..Out::default() }).is_ok());
+}
+
 /// 8.5: 20 packets are in flight, the queue has a second of others, and a notice of 6400kbit/9ms raises the window. A round
 /// ends after 25.565 + 19.94 ms and a slot of 1.875 ms. No old packet has arrived, and no new one. That shows competing
 /// traffic. Nothing is known if no new packet has left, if all old ones have arrived, or if the window was as large before.

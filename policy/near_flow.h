@@ -98,22 +98,22 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	(void)settings;
 	if (!segue_notice_usable(notice))
 		return;
-	if (tcp->notified_lately) { /* 8.6: it ends a claim, and begins none */
-		flow->claim_until = 0;
-		flow->old_unacked = 0;
-		return;
-	}
 	flows = segue_max(1, segue_min(notice->flows, SEGUE_NEAR_FLOWS_LIMIT));
 	/* the notice is about the path: its delays have what lies beyond the link */
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
 	window = segue_saturate((u64)segue_near_share(&near, 1) * SEGUE_PACKET);
+	if (tcp->notified_lately && window > tcp->cwnd) { /* 8.6: it ends a claim, and begins none */
+		flow->claim_until = 0;
+		flow->old_unacked = 0;
+		return;
+	}
 	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
 	flow->sent_on_new = segue_min(segue_near_sent_on_new(flow, &near, notice, flows, flow->flight),
 				      SEGUE_NEAR_SENT_LIMIT) & SEGUE_NEAR_SENT_LIMIT;
 	flow->ho_point = tcp->snd_max;
 	flow->old_unacked = segue_seq_before(tcp->snd_una, tcp->snd_max) & 1;
 	flow->claim_until = 1;
-	flow->probe = SEGUE_NEAR_PROBE_STARTS;
+	flow->probe = tcp->notified_lately ? SEGUE_NEAR_PROBE_NEVER : SEGUE_NEAR_PROBE_STARTS;
 	flow->flows = flows & SEGUE_NEAR_FLOWS_LIMIT;
 	/* The first reduction refutes a raise without a disconnection (belief.h). So does one round that shows
 	 * competing traffic, whatever its jitter: a receiver that lies would gain otherwise. */
@@ -239,7 +239,8 @@ static inline void segue_near_adjust_rate(struct segue_near_flow *flow, u32 queu
 {
 	const u32 jitter = segue_near_has_jitter(flow);
 	const u32 queued = (jitter ? queue : flow->queued) || !flow->min_rtt_us;
-	const u32 free = !queued && (jitter || !segue_near_can_probe(flow));
+	const u32 free = !queued && flow->probe != SEGUE_NEAR_PROBE_NEVER &&
+			 (jitter || !segue_near_can_probe(flow));
 
 	if (flow->slowdown && !queue)
 		flow->slowdown = (flow->slowdown - 1) & 7;

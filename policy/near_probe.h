@@ -119,6 +119,8 @@ static inline u32 segue_near_awaits_probe(const struct segue_near_flow *flow, co
 /* 8.7, 6.4: a round is over, and may have shown competing traffic. */
 static inline void segue_near_probe_after_round(struct segue_near_flow *flow, u32 queue)
 {
+	if (flow->probe == SEGUE_NEAR_PROBE_NEVER)
+		return;
 	if (queue)
 		flow->probe = SEGUE_NEAR_PROBE_PAUSED + SEGUE_NEAR_PROBE_PAUSE;
 	else if (flow->probe == SEGUE_NEAR_PROBE_WAITS || flow->probe == SEGUE_NEAR_PROBE_PAUSED + 1)

@@ -31,7 +31,8 @@ enum {
 	SEGUE_NEAR_PROBE_SENDS, /* not all of its packets have left */
 	SEGUE_NEAR_PROBE_WAITS, /* they have, and no round trip has decided yet */
 	SEGUE_NEAR_PROBE_PAUSED, /* plus the rounds until the next rate probe */
-	SEGUE_NEAR_PROBE_EXPECTS = 15, /* no claim yet: a handoff is expected (8.13) */
+	SEGUE_NEAR_PROBE_EXPECTS = 14, /* no claim yet: a handoff is expected (8.13) */
+	SEGUE_NEAR_PROBE_NEVER = 15, /* the flow was notified lately, too (8.7) */
 };
 
 /* State of one flow. */

@@ -281,15 +281,18 @@ fn a_raise_is_refuted_by_competing_traffic() {
     }
 }
 
-/// A notice without an outage ends the claim of another one that came less than ten seconds before, and asks for nothing. A
-/// raise is refuted then, or a receiver that lies could end it before anything else does.
+/// A notice without an outage would raise the window. It ends the claim of another one that came less than ten seconds
+/// before, and asks for nothing. A raise is refuted then, or a receiver that lies could end it before anything else does.
+/// One that lowers the window is answered.
 #[test]
 fn a_notice_soon_after_another_ends_its_claim() {
     let again = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 };
     for (disconnected, ms, left) in [(1, 1_000, 11), (0, 1_000, 4), (0, 9_999, 4)] {
         let small = View { cwnd: 4 * PACKET, ..with(&view(), |tp| tp.cwnd = 4) };
         let mut sender = told(&small, disconnected);
-        let later = drained(ms, 0, 0);
+        let later = View { cwnd: 10 * PACKET, ..drained(ms, 0, 0) };
+        let lowered = sender.clone().on_notice(&drained(ms, 0, 0), &again);
+        assert_eq!((lowered.ssthresh, lowered.kernel.pace), (Some(11 * PACKET), Some(Pace::Begins)));
         let advice = sender.on_notice(&later, &again);
         assert_eq!((advice.cwnd, advice.ssthresh, advice.kernel.pace), (None, None, None));
         let over = sender.before_sending(&later);

@@ -215,8 +215,31 @@ fn half_a_slot_decides_for_one_flow_or_two() {
     assert!(!passes(3, 0));
 }
 
-/// 8.6: a notice without an outage that follows another one in ten seconds asks for nothing, and ends a claim. If that had
-/// raised the window without an outage, it ends as by competing traffic.
+/// 8.7: a flow that was notified lately, too, begins no rate probe, and takes no step where nothing has waited (8.8).
+#[test]
+fn a_flow_that_was_notified_lately_looks_for_no_more() {
+    let paces = |notified_lately, notice: &Notice| {
+        let mut flow = near().start();
+        let tcp = Sender { notified_lately, cwnd: packets(100), ..near_sender(100, 0) };
+        flow.on_notice(&tcp, notice);
+        [0, 2000, 4000, 6000].map(|elapsed_ms| {
+            let now_us = 1000 * elapsed_ms + 500_000;
+            let sent_us = now_us - 80_080;
+            let out =
+                Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent_us, rtt_us: 80_080, ..Out::default() };
+            flow.claim(&out).expect("it lasts").kbps
+        })
+    };
+    let probes = mbb("6400/9", "6400/39");
+    assert_eq!([0, 1].map(|lately| paces(lately, &probes)[0]), [12_800, 6400]);
+    assert_eq!(paces(1, &probes), [6400; 4]);
+    let too_few = Notice { flows: 4, ..mbb("6400/9", "200/9") };
+    assert!(paces(0, &too_few)[3] > 50);
+    assert_eq!(paces(1, &too_few), [50; 4]);
+}
+
+/// 8.6: a notice without an outage follows another one in ten seconds, and reports a larger window than cwnd. It asks for
+/// nothing and ends a claim. If that had raised the window without an outage, it ends as by competing traffic.
 #[test]
 fn a_flow_that_was_notified_lately_claims_nothing() {
     let out = Out { snd_una: 100, unit: 1, elapsed_ms: 10, ..Out::default() };
@@ -233,7 +256,8 @@ fn a_flow_that_was_notified_lately_claims_nothing() {
     let mut flow = near().start();
     flow.on_notice(&near_sender(100, 0), &mbb("200/9", "6400/9"));
     flow.on_expected(&near_sender(100, 0), &mbb("6400/9", "200/9"));
-    flow.on_notice(&Sender { notified_lately: 1, ..near_sender(100, 0) }, &mbb("6400/9", "200/9"));
+    let tcp = Sender { notified_lately: 1, cwnd: packets(1), ..near_sender(100, 0) };
+    flow.on_notice(&tcp, &mbb("6400/9", "200/9"));
     assert_eq!(flow.claim(&out), Err(ClaimEnd::default()));
 }
 

@@ -130,8 +130,8 @@ static inline u32 segue_rejects_notice(u32 disconnected, u32 refuted, u32 since_
 	return !disconnected && refuted && since_ms < SEGUE_REJECT_MS;
 }
 
-/* A notice without an outage that follows another one so soon makes its flow neither claim a path nor
- * look for more than it reports. Otherwise a receiver that lies, time and again, would gain. */
+/* A notice without an outage that follows another one so soon raises no window, and makes its flow look
+ * for no more than it reports. Otherwise a receiver that lies, time and again, would gain. */
 static inline u32 segue_notified_lately(u32 disconnected, u32 notified, u32 since_ms)
 {
 	return !disconnected && notified && since_ms < SEGUE_REJECT_MS;

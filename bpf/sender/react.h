@@ -60,6 +60,7 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 
 	if (segue_notice_rejected(conn, notice->disconnected))
 		return 0;
+	conn->state.raise_refuted = 0;
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
 	if (conn->local_round && notice->disconnected && !tp->packets_out &&
 	    tp->write_seq != tp->snd_nxt)

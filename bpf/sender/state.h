@@ -94,7 +94,7 @@ struct segue_state {
 	u8 expired : 1; /* claim.h: the timer has, and no ACK has come since */
 	u8 icmp_requested : 1; /* enact.h: RFC 6069, which makes the timer expire */
 	u8 raise_on_trial : 1; /* trial.h: the trial is of a raise without an outage */
-	u8 raise_refuted : 1; /* trial.h: the last trial was, and failed */
+	u8 raise_refuted : 1; /* trial.h: the last trial was, and failed; no notice has been accepted since */
 	u8 trial_rounds : 2; /* trial.h: round trips for which it still lasts */
 	u8 guard_rounds : 2; /* enact.h: round trips for which it still holds */
 	u8 loss_probe : 1; /* enact.h: its packets have just left */

@@ -36,7 +36,6 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	if (conn->state.trial_rounds && conn->state.raise_on_trial)
 		before = segue_min(before, conn->trial.of.before);
 	conn->state.raise_on_trial = raise & 1;
-	conn->state.raise_refuted = 0;
 	conn->state.trial_rounds = SEGUE_TRIAL_ROUNDS;
 	conn->trial.began_us = (u32)tp->tcp_mstamp;
 	conn->trial.round_seq = tp->snd_nxt;
@@ -54,7 +53,7 @@ static inline u32 segue_end_trial(struct tcp_sock *tp, struct segue_connection *
 	conn->state.trial_rounds = 0;
 	conn->state.raise_refuted = conn->state.raise_on_trial;
 	conn->trial.of.refuted_ms = segue_now_ms();
-	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, left);
+	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, segue_max(2, left));
 	return left;
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct OnLinux {
     trial: Option<Trial>,
     /// The trial is of a window that was raised without an outage.
     raised: bool,
-    /// When such a window was refuted, unless another trial has begun.
+    /// When such a window was refuted, unless another notice has been accepted since.
     refuted_at: Option<Nanos>,
     /// A claim lasts.
     claims: bool,
@@ -200,10 +200,12 @@ impl OnLinux {
         } else if self.notified_kbps > 0 && !self.has_claim() {
             self.check_rate(view, &mut tp);
         }
-        if let Some(notice) = self.pending.take().and_then(|notice| self.consumed(view, &tp, notice)) {
+        if let Some((notice, lately)) =
+            self.pending.take().and_then(|notice| self.consumed(view, &tp, notice))
+        {
             let view = View { ssthresh: window(tp.ssthresh), kernel: Some(tp), ..*view };
             let guarded = (tp.ssthresh != found).then(|| window(tp.ssthresh));
-            let advice = self.on_notice(&view, &notice, policy);
+            let advice = self.respond(&view, &notice, lately, policy);
             self.resumed_at = (self.resumed > 0).then_some(tp.now);
             let cwnd = advice.cwnd.or(back.map(window));
             return Advice { cwnd, ssthresh: advice.ssthresh.or(guarded), ..advice };
@@ -226,24 +228,33 @@ impl OnLinux {
         Advice { cwnd: back.map(window), ssthresh, kernel, ..Advice::default() }
     }
 
-    /// `segue_consume`: whether it comes too soon, and whether there was an outage, which the option does not tell.
-    fn consumed(&self, view: &View, tp: &KernelView, notice: Notice) -> Option<Notice> {
+    /// `segue_consume`: whether it comes too soon, and whether there was an outage, which the option does not tell. Also
+    /// whether another notice came less than ten seconds before.
+    fn consumed(&self, view: &View, tp: &KernelView, notice: Notice) -> Option<(Notice, bool)> {
         if self.notified && tp.now - self.notified_at < grant::NOTICES_APART_MS * MS {
             return None;
         }
         let silence = micros(tp.now - tp.quiet_since);
         let disconnected = grant::was_silent(silence, micros(view.srtt), &notice.new_link);
-        Some(Notice { disconnected: disconnected.into(), ..notice })
+        let since = millis(tp.now).wrapping_sub(millis(self.notified_at));
+        let lately = grant::notified_lately(disconnected, self.notified, since);
+        Some((Notice { disconnected: disconnected.into(), ..notice }, lately))
     }
 
-    /// `segue_on_notice`, with `segue_decide` and `segue_enact`.
+    /// A notice that came with no segment: the sender's own host gives it, which does not lie to itself
+    /// (bpf/sender/events.h).
     pub fn on_notice(&mut self, view: &View, notice: &Notice, policy: &mut impl Decides) -> Advice {
+        self.respond(view, notice, false, policy)
+    }
+
+    /// `segue_on_notice`, with `segue_decide` and `segue_enact`. `lately`: another one came less than ten seconds before.
+    fn respond(&mut self, view: &View, notice: &Notice, lately: bool, policy: &mut impl Decides) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
         if self.rejects_notice(&tp, notice) {
             return Advice::default();
         }
+        self.refuted_at = None;
         let mut tcp = sender(view);
-        let lately = self.notified_lately(&tp, notice);
         tcp.notified_lately = lately.into();
         if tcp.timeouts_since_ack == 0 {
             // `segue_view`: this ACK may have ended the timeouts, and Linux forgets them first.
@@ -259,7 +270,6 @@ impl OnLinux {
             // If another raise is still on trial, the window before that one counts.
             let earlier = self.trial.filter(|_| self.raised).map_or(u32::MAX, |trial| trial.before);
             self.raised = notice.disconnected == 0;
-            self.refuted_at = None;
             self.trial = Some(Trial {
                 rounds: grant::TRIAL_ROUNDS,
                 since: tp.now,
@@ -297,12 +307,6 @@ impl OnLinux {
         }
         (self.claims, self.expects) = (true, true);
         KernelAdvice { pace: Some(Pace::Begins), ..KernelAdvice::default() }
-    }
-
-    /// Another notice came less than ten seconds before this one.
-    fn notified_lately(&self, tp: &KernelView, notice: &Notice) -> bool {
-        let since = millis(tp.now).wrapping_sub(millis(self.notified_at));
-        grant::notified_lately(notice.disconnected != 0, self.notified, since)
     }
 
     /// `segue_notice_rejected`. It counts as received nevertheless (`segue_consume`).

@@ -258,9 +258,11 @@ fn a_second_notice_without_an_outage_has_no_rate_check() {
         let later = |rounds, seconds: u64| with(&open(rounds), |tp| tp.now += seconds * 1_000 * MS);
         for seconds in [0, apart_s] {
             let view = with(&View { flight: 24, ..later(0, seconds) }, |tp| {
-                (tp.cwnd, tp.ssthresh, tp.min_rtt_us) = (40, 40, 19_950);
+                (tp.cwnd, tp.ssthresh, tp.min_rtt_us, tp.quiet_since) = (40, 40, 19_950, tp.now);
             });
-            sender.on_notice(&View { cwnd: 40 * PACKET, ssthresh: 40 * PACKET, ..view }, &told);
+            let view = View { cwnd: 40 * PACKET, ssthresh: 40 * PACKET, ..view };
+            assert!(sender.pend(&view, &told));
+            sender.on_ack(&view);
         }
         for rounds in 1..=4 {
             sender.on_ack(&later(rounds, apart_s));

@@ -120,7 +120,7 @@ impl OnLinux {
         let left = self.end_trial(trial, tp, cwnd);
         self.guard = self.guard.min(left);
         over.cwnd = Some(window(left));
-        over.ssthresh = over.ssthresh.map(|ssthresh| ssthresh.min(window(left)));
+        over.ssthresh = over.ssthresh.map(|ssthresh| ssthresh.min(window(left.max(2))));
         over.kernel.anew = Some(Anew::ClaimOver { cut: false, refuted: true });
         over
     }

@@ -287,23 +287,47 @@ fn a_raise_is_refuted_by_competing_traffic() {
 #[test]
 fn a_notice_soon_after_another_ends_its_claim() {
     let again = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 };
+    let hear = |sender: &mut Scheme, view: &View| {
+        let view = with(view, |tp| tp.quiet_since = tp.now);
+        assert!(sender.pend(&view, &again));
+        sender.on_ack(&view)
+    };
     for (disconnected, ms, left) in [(1, 1_000, 11), (0, 1_000, 4), (0, 9_999, 4)] {
         let small = View { cwnd: 4 * PACKET, ..with(&view(), |tp| tp.cwnd = 4) };
         let mut sender = told(&small, disconnected);
-        let later = View { cwnd: 10 * PACKET, ..drained(ms, 0, 0) };
-        let lowered = sender.clone().on_notice(&drained(ms, 0, 0), &again);
+        let lowered = hear(&mut sender.clone(), &drained(ms, 0, 0));
         assert_eq!((lowered.ssthresh, lowered.kernel.pace), (Some(11 * PACKET), Some(Pace::Begins)));
-        let advice = sender.on_notice(&later, &again);
-        assert_eq!((advice.cwnd, advice.ssthresh, advice.kernel.pace), (None, None, None));
+        let later = View { cwnd: 10 * PACKET, ..drained(ms, 0, 0) };
+        let advice = hear(&mut sender, &later);
+        assert_eq!((advice.cwnd, advice.kernel.pace), (None, None));
         let over = sender.before_sending(&later);
         assert_eq!((sender.claims(), over.kernel.pace), (false, Some(Pace::Ends)));
         assert_eq!(over.cwnd, Some(left * PACKET), "{disconnected} {ms}");
         let refuted = disconnected == 0;
         assert_eq!(over.kernel.anew, Some(Anew::ClaimOver { cut: false, refuted }));
+        // The sender's own host does not lie to itself.
+        let own = told(&small, disconnected).on_notice(&later, &again);
+        assert_eq!(own.kernel.pace, Some(Pace::Begins), "{disconnected} {ms}");
     }
     let mut sender = told(&view(), 0);
-    let advice = sender.on_notice(&drained(10_000, 0, 0), &again);
+    let advice = hear(&mut sender, &View { cwnd: 10 * PACKET, ..drained(10_000, 0, 0) });
     assert_eq!(advice.kernel.pace, Some(Pace::Begins));
+}
+
+/// A raise was refuted. A later notice that raises nothing is accepted, and its claim ends by itself: that refutes nothing.
+#[test]
+fn a_refutation_is_of_one_notice() {
+    let small = View { cwnd: 4 * PACKET, ..with(&view(), |tp| tp.cwnd = 4) };
+    let mut sender = told(&small, 0);
+    let cut = View { in_fast_recovery: true, snd_una: 112, ..small };
+    sender.on_new_ack(&cut);
+    let over = sender.on_cut(&cut).kernel.anew;
+    assert_eq!(over, Some(Anew::ClaimOver { cut: true, refuted: true }));
+    let later = with(&view(), |tp| tp.now += 20_000 * MS);
+    sender.on_notice(&later, &Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 });
+    let cut = View { in_fast_recovery: true, snd_una: 112, ..later };
+    sender.on_new_ack(&cut);
+    assert_eq!(sender.on_cut(&cut).kernel.anew, Some(Anew::ClaimOver { cut: true, refuted: false }));
 }
 
 /// A second notice comes while the first raise is on trial. The window before the first one counts.

@@ -68,7 +68,7 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{FastRetransmit, NewAck, Notice as Receives, Send, Timeout};
     let at = |snd_una, elapsed_ms: u32| {
         let now_us = 1000 * elapsed_ms;
-        Out { snd_una, unit: 1, elapsed_ms, now_us, ..Out::default() }
+        Out { snd_una, unit: 1, granted: 200, elapsed_ms, now_us, ..Out::default() }
     };
     let send = |snd_una, marked, elapsed_ms| Send(Out { marked, ..at(snd_una, elapsed_ms) });
     // The last blocks, behind empty ones.
@@ -242,7 +242,7 @@ pub fn near_shares() -> Vec<(NearEvent, NearAnswer)> {
     // All packets from before the notice have arrived, or so many are lost. So many new ones have left.
     let out = |lost: u32, new: u32, (others, others_behind, others_weight)| {
         let snd_una = if lost > 0 { 100 } else { 160 };
-        let out = Out { snd_una, unit: 1, marked: 60, lost, snd_max: 160 + new, ..Out::default() };
+        let out = Out { snd_una, unit: 1, granted: 200, marked: 60, lost, snd_max: 160 + new, ..Out::default() };
         Out { others, others_behind, others_weight, now_us: 1_000_000, ..out }
     };
     let first = Out { now_us: 0, ..out(60, 0, (1, 20, 206)) };
@@ -284,7 +284,7 @@ pub fn near_spare() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{Notice as Receives, Send};
     let measured = |elapsed_ms: u32, rtt_us| {
         let now_us = 1000 * elapsed_ms;
-        Out { snd_una: 100, unit: 1, elapsed_ms, now_us, rtt_us, ..Out::default() }
+        Out { snd_una: 100, unit: 1, granted: 200, elapsed_ms, now_us, rtt_us, ..Out::default() }
     };
     // So many others are in the group, and as far.
     let beside = |others, elapsed_ms, rtt_us| {
@@ -413,7 +413,7 @@ pub fn near_rate_probe() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{Notice as Receives, Send};
     let sends = |sent, now_us| {
         let elapsed_ms = now_us / 1000;
-        Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent, ..Out::default() }
+        Out { snd_una: 100, unit: 1, granted: 200, elapsed_ms, now_us, sent, ..Out::default() }
     };
     let leaves = |sent, now_us| Send(sends(sent, now_us));
     // The packet that left at `sent_us` has arrived, which took so long.

@@ -78,6 +78,7 @@ fn claims(notice: &Notice, round_trips: impl IntoIterator<Item = u32>) -> Vec<Re
         let out = Out {
             snd_una: 100,
             unit: 1,
+            granted: 200,
             elapsed_ms,
             now_us,
             sent_us: now_us - rtt_us,
@@ -299,11 +300,12 @@ fn a_raise_that_hears_nothing_has_met_a_queue() {
 fn a_long_delay_that_raised_the_window_is_found_out() {
     let withheld = |cwnd, rtt_us| {
         let mut flow = near().start();
-        flow.on_notice(&Sender { cwnd: packets(cwnd), ..near_sender(100, 0) }, &mbb("200/300", "6400/300"));
+        flow.on_notice(&Sender { cwnd: packets(cwnd), ..near_sender(100, 400) }, &mbb("200/300", "6400/300"));
         let now_us = 1_000_000;
         let out = Out {
             snd_una: 100,
             unit: 1,
+            granted: 322,
             elapsed_ms: 50,
             now_us,
             sent_us: now_us - rtt_us,
@@ -337,6 +339,21 @@ fn a_claim_grows_by_what_arrives() {
     assert_eq!(withheld(602, 12, 346, 0), 0);
     // A trial has left 20 packets: nothing of these is taken.
     assert_eq!([0, 60].map(|acked| withheld(20, 12, acked, 0)), [0; 2]);
+}
+
+/// 8.11: a refuted notice has left five packets, and the next one claims 10 Gbit/s and 18 ms, which hold 15,001. Round
+/// trips of 23 ms have room for 4,167 more at that rate. Of these one is granted, in the proportion of 5 to 15,001.
+#[test]
+fn an_earlier_refutation_bounds_the_whole_claim() {
+    let window = |granted| {
+        let mut flow = near().start();
+        flow.on_notice(&near_sender(100, 10), &bbm("6400/9", "10000000/9"));
+        let times = Out { elapsed_ms: 50, now_us: 90_000, sent_us: 60_000, rtt_us: 23_000, ..Out::default() };
+        let claim = flow.claim(&Out { snd_una: 120, unit: 1, granted, ..times }).expect("it lasts");
+        granted + claim.extra_packets - claim.withheld_packets
+    };
+    assert_eq!(window(15_002), 256 + 10 + 2);
+    assert_eq!(window(5), 5 + 1 + 2);
 }
 
 /// 8.11: without an outage a claim that raises the window begins with 32 packets, and an arrival lets four more leave.

@@ -37,11 +37,37 @@ void BPF_PROG(cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	cubictcp_cong_avoid(sk, ack, acked);
 }
 
+/* bictcp.last_max_cwnd (W_max), if it is where this looks for it. */
+static inline u32 *segue_cubic_w_max(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+
+	if (!bpf_core_field_exists(struct bictcp, last_max_cwnd) ||
+	    bpf_core_field_offset(struct bictcp, last_max_cwnd) != 4)
+		return 0;
+	return (u32 *)icsk->icsk_ca_priv + 1;
+}
+
+/* A cut has refuted a raise without an outage. Its W_max is that of the raised window, to which cubic would grow back
+ * fast. So a receiver that lies would gain. */
+static inline void segue_cubic_bound_w_max(struct sock *sk, u32 before)
+{
+	u32 *w_max = segue_cubic_w_max(sk);
+
+	if (w_max)
+		*w_max = segue_min(*w_max, before);
+}
+
 SEC("struct_ops")
 void BPF_PROG(cubic_set_state, struct sock *sk, u8 new_state)
 {
+	const struct segue_connection *conn = segue_connection_of(sk);
+	const u32 before = segue_before_raise(conn);
+
 	cubictcp_state(sk, new_state);
 	segue_on_state(sk, new_state);
+	if (before && !segue_before_raise(conn))
+		segue_cubic_bound_w_max(sk, before);
 }
 
 SEC("struct_ops")
@@ -56,18 +82,19 @@ void BPF_PROG(cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
  * (W_max) within a round trip. So it starts anew. Without a W_max it would grow ever
  * faster from the first moment (RFC 9438, 4.3) and run over the queue by many packets.
  * So it gets a W_max just below what the policy reckons with: the link's BDP and as
- * much again in the router's queue (algorithms.md 2.2). It comes to rest there.
+ * much again in the router's queue (algorithms.md 2.2). It comes to rest there. If a raise
+ * without an outage has been refuted, it is only the window that is left.
  */
 static inline void segue_cubic_anew(struct sock *sk, u32 by_notice)
 {
-	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	const struct segue_connection *conn = segue_connection_of(sk);
+	const u32 refuted = conn && conn->state.raise_refuted;
 	const u32 window = segue_tcp(sk)->snd_ssthresh;
+	u32 *w_max = segue_cubic_w_max(sk);
 
 	cubictcp_init(sk);
-	if (by_notice && window < SEGUE_INFINITE_SSTHRESH / 2 &&
-	    bpf_core_field_exists(struct bictcp, last_max_cwnd) &&
-	    bpf_core_field_offset(struct bictcp, last_max_cwnd) == 4)
-		((u32 *)icsk->icsk_ca_priv)[1] = 2 * window - window / 4;
+	if (by_notice && window < SEGUE_INFINITE_SSTHRESH / 2 && w_max)
+		*w_max = refuted ? window : 2 * window - window / 4;
 }
 
 SEC("struct_ops")

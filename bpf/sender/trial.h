@@ -45,6 +45,14 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial.of.before = before & SEGUE_BEFORE_LIMIT;
 }
 
+/* The window before a raise without an outage that is on trial, packets; 0: there is none. */
+static inline u32 segue_before_raise(const struct segue_connection *conn)
+{
+	if (!conn || !conn->state.trial_rounds || !conn->state.raise_on_trial)
+		return 0;
+	return segue_max(2, conn->trial.of.before);
+}
+
 /* left: the window without the trial, packets. Returns the one that it leaves. */
 static inline u32 segue_end_trial(struct tcp_sock *tp, struct segue_connection *conn, u32 left)
 {

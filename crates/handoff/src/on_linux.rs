@@ -56,8 +56,8 @@ pub(crate) struct OnLinux {
     trial: Option<Trial>,
     /// The trial is of a window that was raised without an outage.
     raised: bool,
-    /// When such a window was refuted, unless another notice has been accepted since.
-    refuted_at: Option<Nanos>,
+    /// Such a window was refuted, and no other notice has been accepted since.
+    refuted: Option<Refuted>,
     /// A claim lasts.
     claims: bool,
     /// Not yet a claim: a handoff is expected, and the pace alone is the policy's.
@@ -85,6 +85,13 @@ pub(crate) struct OnLinux {
     rto_bound_ms: u32,
     /// The rules behind the last answer, as bits.
     pub(crate) applied: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Refuted {
+    at: Nanos,
+    /// The window that the notice had found.
+    before: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +227,7 @@ impl OnLinux {
             return Advice {
                 cwnd: Some(window(tp.cwnd.min(left))),
                 ssthresh: Some(window(tp.ssthresh)),
-                kernel: KernelAdvice { anew: Some(Anew::Retreat(paced)), ..kernel },
+                kernel: KernelAdvice { anew: Some(Anew::Retreat { found: paced, raised: self.raised }), ..kernel },
                 ..Advice::default()
             };
         }
@@ -253,7 +260,7 @@ impl OnLinux {
         if self.rejects_notice(&tp, notice) {
             return Advice::default();
         }
-        self.refuted_at = None;
+        self.refuted = None;
         let mut tcp = sender(view);
         tcp.notified_lately = lately.into();
         if tcp.timeouts_since_ack == 0 {
@@ -311,8 +318,8 @@ impl OnLinux {
 
     /// `segue_notice_rejected`. It counts as received nevertheless (`segue_consume`).
     fn rejects_notice(&mut self, tp: &KernelView, notice: &Notice) -> bool {
-        let since = self.refuted_at.map_or(0, |at| millis(tp.now).wrapping_sub(millis(at)));
-        let rejects = grant::rejects_notice(notice.disconnected != 0, self.refuted_at.is_some(), since);
+        let since = self.refuted.map_or(0, |refuted| millis(tp.now).wrapping_sub(millis(refuted.at)));
+        let rejects = grant::rejects_notice(notice.disconnected != 0, self.refuted.is_some(), since);
         if rejects {
             (self.notified, self.notified_at) = (true, tp.now);
         }
@@ -408,7 +415,7 @@ impl OnLinux {
     /// `segue_end_trial`: the window that it leaves, of one of `left` packets.
     fn end_trial(&mut self, trial: Trial, tp: &KernelView, left: u32) -> u32 {
         self.trial = None;
-        self.refuted_at = self.raised.then_some(tp.now);
+        self.refuted = self.raised.then_some(Refuted { at: tp.now, before: trial.before });
         if self.raised { grant::refuted_window(left, trial.before) } else { left }
     }
 

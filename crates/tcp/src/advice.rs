@@ -109,8 +109,13 @@ pub enum Anew {
         /// Its rate, kbit/s.
         kbps: u32,
     },
-    /// The window that advice had set was too large; packets that were found instead.
-    Retreat(u32),
+    /// The window that advice had set was too large.
+    Retreat {
+        /// Packets that were found instead.
+        found: u32,
+        /// Advice had raised the window without an outage.
+        raised: bool,
+    },
     /// The path is known, and the flow has filled its part of it.
     Claimed {
         /// The time of one packet in it.
@@ -122,8 +127,8 @@ pub enum Anew {
     ClaimOver {
         /// The control's own cut has ended it.
         cut: bool,
-        /// It had raised the window without an outage, and this was refuted.
-        refuted: bool,
+        /// It had raised the window without an outage, and this was refuted: the window before it, packets.
+        refuted: Option<u32>,
     },
     /// Nothing is known of the path.
     Unknown,

@@ -89,7 +89,7 @@ impl OnLinux {
             cwnd: Some(window(cwnd)),
             ssthresh: competing_traffic.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
             kernel: KernelAdvice {
-                anew: Some(Anew::ClaimOver { cut, refuted: self.refuted_at.is_some() }),
+                anew: Some(Anew::ClaimOver { cut, refuted: self.refuted.map(|refuted| refuted.before) }),
                 pace: Some(Pace::Ends),
                 ..KernelAdvice::default()
             },
@@ -107,10 +107,14 @@ impl OnLinux {
         if expected {
             return Advice::default();
         }
-        let ssthresh = if self.raised { self.refuted(view, &tp) } else { None };
-        let end =
+        let left = if self.raised { self.refuted(view, &tp) } else { None };
+        let mut over =
             if self.has_claim() { self.end_claim(&tp, ClaimEnd::default(), true) } else { Advice::default() };
-        Advice { ssthresh, ..end }
+        if let Some((ssthresh, before)) = left {
+            over.ssthresh = Some(ssthresh);
+            over.kernel.anew = Some(Anew::ClaimOver { cut: true, refuted: Some(before) });
+        }
+        over
     }
 
     /// `segue_met_competing_traffic`, after the advice of the claim's end.
@@ -121,16 +125,16 @@ impl OnLinux {
         self.guard = self.guard.min(left);
         over.cwnd = Some(window(left));
         over.ssthresh = over.ssthresh.map(|ssthresh| ssthresh.min(window(left.max(2))));
-        over.kernel.anew = Some(Anew::ClaimOver { cut: false, refuted: true });
+        over.kernel.anew = Some(Anew::ClaimOver { cut: false, refuted: Some(trial.before) });
         over
     }
 
     /// `segue_refuted`: a raise without an outage has met a loss that the policy did not expect. The ssthresh that this
-    /// leaves.
-    fn refuted(&mut self, view: &View, tp: &KernelView) -> Option<u32> {
+    /// leaves, and the window before it in packets.
+    fn refuted(&mut self, view: &View, tp: &KernelView) -> Option<(u32, u32)> {
         let trial = self.trial?;
         let left = self.trial_failed(trial, view, tp);
         self.guard = self.guard.min(left);
-        Some(window(tp.ssthresh.min(left)))
+        Some((window(tp.ssthresh.min(left)), trial.before))
     }
 }

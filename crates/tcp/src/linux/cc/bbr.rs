@@ -163,7 +163,7 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
                 self.min_rtt_us = u32::MAX;
                 sk.pacing_rate = u64::from(kbps) * 125;
             }
-            Anew::Retreat(proven) => {
+            Anew::Retreat { found: proven, .. } => {
                 let srtt_us = u64::from((sk.srtt_us >> 3).max(1));
                 let found = u64::from(proven) * u64::from(sk.mss_cache) * 1_000_000 / srtt_us;
                 sk.pacing_rate = sk.pacing_rate.min(found);
@@ -171,7 +171,7 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
             // It has measured the path all the time, and the flow has filled its part.
             Anew::ClaimOver { refuted, .. } => {
                 self.full_bw_reached = true;
-                if refuted {
+                if refuted.is_some() {
                     self.min_rtt_us = self.min_rtt_us.min(sk.min_rtt_us());
                 }
             }

@@ -98,15 +98,25 @@ impl CongestionOps for Cubic {
         self.hystart.begin_round(sk);
     }
 
-    /// `segue_cubic_anew`: it comes to rest at what the policy reckons with, the link's BDP and a queue of the same.
+    /// `segue_cubic_anew` and `segue_cubic_bound_w_max`: it comes to rest at what the policy reckons with, the link's BDP and
+    /// a queue of the same. After a refuted raise without an outage that is no more than the window that is left. A cut has
+    /// begun a curve by itself, whose W_max is then no more than the window before the raise.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
-        if matches!(why, Anew::ClaimOver { cut: true, .. }) {
-            return; // the cut has begun a curve
-        }
+        let refuted = match why {
+            Anew::ClaimOver { cut: true, refuted } => {
+                if let Some(before) = refuted {
+                    self.curve.last_max_cwnd = self.curve.last_max_cwnd.min(before.max(2));
+                }
+                return;
+            }
+            Anew::ClaimOver { refuted, .. } => refuted.is_some(),
+            Anew::Retreat { raised, .. } => raised,
+            _ => false,
+        };
         self.init(sk);
         let window = sk.snd_ssthresh;
         if window < INFINITE_SSTHRESH / 2 {
-            self.curve.last_max_cwnd = 2 * window - window / 4;
+            self.curve.last_max_cwnd = if refuted { window } else { 2 * window - window / 4 };
         }
     }
 

@@ -394,7 +394,8 @@ fn the_first_second_teaches_nothing() {
 #[test]
 fn another_window_is_another_path() {
     for (ssthresh, last_max) in [(40, 70), (INFINITE_SSTHRESH, 0)] {
-        for why in [Anew::WindowSet { kbps: 6400 }, Anew::Retreat(40), Anew::ClaimOver { cut: false, refuted: false }] {
+        let retreat = Anew::Retreat { found: 40, raised: false };
+        for why in [Anew::WindowSet { kbps: 6400 }, retreat, Anew::ClaimOver { cut: false, refuted: None }] {
             let mut flow = Flow::cut_at(250, 200, 20_000);
             flow.rounds(20, 5);
             flow.sk.snd_ssthresh = ssthresh;
@@ -410,7 +411,21 @@ fn another_window_is_another_path() {
 fn a_cut_keeps_its_curve() {
     let mut flow = Flow::cut_at(250, 200, 20_000);
     let w_max = flow.cubic.curve.last_max_cwnd;
-    flow.cubic.start_anew(&mut flow.sk, Anew::ClaimOver { cut: true, refuted: false });
+    flow.cubic.start_anew(&mut flow.sk, Anew::ClaimOver { cut: true, refuted: None });
     assert_eq!(flow.cubic.curve.last_max_cwnd, w_max);
     assert!(w_max > 0);
+}
+
+/// After a refuted raise it does not grow back to the raised window of 250, nor to more than is left: 40. What a cut has
+/// begun comes to rest at the window before the raise.
+#[test]
+fn a_refuted_raise_is_no_w_max() {
+    let retreat = Anew::Retreat { found: 40, raised: true };
+    let over = |cut, before| Anew::ClaimOver { cut, refuted: Some(before) };
+    for (why, w_max) in [(retreat, 40), (over(false, 60), 40), (over(true, 60), 60), (over(true, 1), 2)] {
+        let mut flow = Flow::cut_at(250, 250, 20_000);
+        flow.sk.snd_ssthresh = 40;
+        flow.cubic.start_anew(&mut flow.sk, why);
+        assert_eq!(flow.cubic.curve.last_max_cwnd, w_max, "{why:?}");
+    }
 }

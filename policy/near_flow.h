@@ -297,14 +297,15 @@ static inline u32 segue_near_hears_nothing(const struct segue_near_flow *flow, c
 
 /* 8.5: packets that the path holds beyond the window at the end of a claim, as the round trips of
  * its last round tell it. They may be long because the delay is reported at half of its value. */
-static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow)
+static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow, u32 granted)
 {
 	const u32 least_us = segue_min(flow->min_rtt_us, segue_saturate(2 * (u64)flow->rtt_us));
 	const u32 rtt_us = segue_saturate((u64)least_us + segue_near_jitter_wait_us(flow));
 
 	if (!flow->min_rtt_us)
 		return 0;
-	return segue_near_bdp(rtt_us, flow->kbps) - segue_near_bdp(flow->rtt_us, flow->kbps);
+	return segue_near_of_granted(flow, segue_near_bdp(rtt_us, flow->kbps) -
+						   segue_near_bdp(flow->rtt_us, flow->kbps), granted);
 }
 
 /* 8.12: a round shows competing traffic on a link with jitter: 1 if the flow slows down by an eighth,
@@ -336,7 +337,7 @@ SEGUE_ONCE u32 segue_near_on_round(SEGUE_STATE *state, const struct segue_out *o
 				   (flow->queue_before || flow->raised);
 	flow->queue_before = queue & 1;
 	if (claim->competing_traffic)
-		claim->extra_packets = segue_near_extra_at_end(flow);
+		claim->extra_packets = segue_near_extra_at_end(flow, out->granted);
 	if (queue) /* 6.4 */
 		flow->steps = segue_near_steps_after_queue(flow->steps) & 31;
 	segue_near_probe_after_round(flow, queue);
@@ -432,7 +433,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		flow->old_until_ms = segue_max(flow->old_until_ms, segue_near_shared_until_ms(flow, all));
 	segue_near_on_rtt(flow, out, spare);
 	segue_near_on_probe_sample(state, out, share);
-	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow));
+	claim->extra_packets = segue_near_extra_bdp(flow, segue_near_rate_kbps(flow), out->granted);
 	if (old_unacked && out->elapsed_ms >= flow->old_until_ms) {
 		flow->claim_until = 0;
 		claim->competing_traffic = segue_near_hears_nothing(flow, out, old_unacked);

@@ -77,9 +77,22 @@ static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 ra
 			      segue_near_bdp(segue_near_jitter_wait_us(flow), flow->kbps));
 }
 
-static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate)
+/* 8.11: the host may grant less than the reported path, for example after a refuted notice. Then
+ * `packets` beyond that path, or less, count in this proportion. */
+static inline u32 segue_near_of_granted(const struct segue_near_flow *flow, u32 packets, u32 granted)
 {
-	return segue_near_full_bdp(flow, rate) - segue_near_bdp(flow->rtt_us, flow->kbps);
+	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
+
+	return granted < reported ? segue_saturate((u64)packets * granted / reported) : packets;
+}
+
+/* Packets beyond the granted window that the path holds. */
+static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 rate, u32 granted)
+{
+	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
+	const u32 full = segue_near_full_bdp(flow, rate);
+
+	return segue_near_of_granted(flow, full > reported ? full - reported : 0, granted);
 }
 
 #endif

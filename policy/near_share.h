@@ -108,15 +108,6 @@ static inline u32 segue_near_shared_until_ms(const struct segue_near_flow *flow,
 			      (u64)(all > 0 ? all : 0) * slot_us / 750);
 }
 
-/* 8.11: `packets` are of the reported path. An earlier notice may have been refuted, and the host then
- * grants a part of that path. */
-static inline u32 segue_near_of_granted(u32 packets, u32 granted, u32 reported)
-{
-	if (granted >= reported)
-		return packets;
-	return segue_saturate((u64)packets * granted / segue_max(1, reported));
-}
-
 /* 8.9: what the other flows leave to this one, in addition to what the host has granted, and less
  * than that. Together no more than `proven` (8.11): a share is no reason to trust a notice more. */
 static inline void segue_near_take_share(const struct segue_near_flow *flow, const struct segue_out *out,
@@ -124,9 +115,9 @@ static inline void segue_near_take_share(const struct segue_near_flow *flow, con
 {
 	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
 	const u32 full = segue_near_full_bdp(flow, rate);
-	const u32 more = full > reported ? full - reported : 0, less = reported > full ? reported - full : 0;
-	const u32 extra = segue_near_of_granted(more, out->granted, reported);
-	const u32 withheld = segue_near_of_granted(less, out->granted, reported);
+	const u32 less = reported > full ? reported - full : 0;
+	const u32 extra = segue_near_extra_bdp(flow, rate, out->granted);
+	const u32 withheld = segue_near_of_granted(flow, less, out->granted);
 	const u64 window = (u64)out->granted + extra;
 	const u64 most = (u64)proven + withheld;
 

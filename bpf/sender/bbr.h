@@ -133,6 +133,7 @@ static inline void segue_bbr_retreat(struct sock *sk, const struct segue_connect
 
 	if (sk->sk_pacing_rate > rate)
 		sk->sk_pacing_rate = rate;
+	segue_bbr_takes_back_min_rtt(sk);
 }
 
 static inline void segue_bbr_on_ack(struct sock *sk, enum segue_ack_call call)
@@ -178,7 +179,8 @@ u32 BPF_PROG(bbr_around_sndbuf_expand, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(bbr_around_min_tso_segs, struct sock *sk)
 {
-	const enum segue_sending sending = segue_before_sending(sk);
+	u32 before;
+	const enum segue_sending sending = segue_before_sending(sk, &before);
 
 	if (sending == SEGUE_CLAIM_LASTS)
 		return 1;

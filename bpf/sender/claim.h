@@ -97,7 +97,8 @@ enum segue_sending {
 	SEGUE_CLAIM_OVER, /* since now: the congestion control must start again */
 };
 
-static inline enum segue_sending segue_before_sending(struct sock *sk)
+/* before: of a raise that this refutes, the window that it had found; else 0. */
+static inline enum segue_sending segue_before_sending(struct sock *sk, u32 *before)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct segue_claim claim = {};
@@ -106,6 +107,7 @@ static inline enum segue_sending segue_before_sending(struct sock *sk)
 	u32 window, expects;
 	u64 rate;
 
+	*before = 0;
 	if (!SEGUE_ANSWERS(scheme, claim))
 		return SEGUE_NO_CLAIM;
 	conn = segue_connection_of(sk);
@@ -117,8 +119,10 @@ static inline enum segue_sending segue_before_sending(struct sock *sk)
 		segue_meet_group(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
 		segue_end_claim(sk, conn, claim.competing_traffic, claim.extra_packets);
-		if (claim.competing_traffic)
+		if (claim.competing_traffic) {
+			*before = segue_before_raise(conn);
 			segue_met_competing_traffic(tp, conn);
+		}
 		return expects ? SEGUE_NO_CLAIM : SEGUE_CLAIM_OVER;
 	}
 	rate = segue_payload_rate(claim.kbps, tp->mss_cache);

@@ -38,7 +38,7 @@ void BPF_PROG(cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 }
 
 /* bictcp.last_max_cwnd (W_max), if it is where this looks for it. */
-static inline u32 *segue_cubic_w_max(struct sock *sk)
+static inline u32 *segue_cubic_last_max(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
 
@@ -48,14 +48,14 @@ static inline u32 *segue_cubic_w_max(struct sock *sk)
 	return (u32 *)icsk->icsk_ca_priv + 1;
 }
 
-/* A cut has refuted a raise without an outage. Its W_max is that of the raised window, to which cubic would grow back
- * fast. So a receiver that lies would gain. */
+/* A cut has refuted a raise without an outage. Cubic would grow back to the raised window fast, and a
+ * receiver that lies would gain. */
 static inline void segue_cubic_bound_w_max(struct sock *sk, u32 before)
 {
-	u32 *w_max = segue_cubic_w_max(sk);
+	u32 *last_max = segue_cubic_last_max(sk);
 
-	if (w_max)
-		*w_max = segue_min(*w_max, before);
+	if (last_max)
+		*last_max = segue_min(*last_max, before);
 }
 
 SEC("struct_ops")
@@ -82,19 +82,26 @@ void BPF_PROG(cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
  * (W_max) within a round trip. So it starts anew. Without a W_max it would grow ever
  * faster from the first moment (RFC 9438, 4.3) and run over the queue by many packets.
  * So it gets a W_max just below what the policy reckons with: the link's BDP and as
- * much again in the router's queue (algorithms.md 2.2). It comes to rest there. If a raise
- * without an outage has been refuted, it is only the window that is left.
+ * much again in the router's queue (algorithms.md 2.2). It comes to rest there. After a
+ * refuted raise that is no more than the window before it.
+ *
+ * before: that window, packets; 0: no raise was refuted
  */
-static inline void segue_cubic_anew(struct sock *sk, u32 by_notice)
+static inline u32 segue_cubic_w_max(u32 window, u32 before)
 {
-	const struct segue_connection *conn = segue_connection_of(sk);
-	const u32 refuted = conn && conn->state.raise_refuted;
+	const u32 w_max = 2 * window - window / 4;
+
+	return before ? segue_max(window, segue_min(w_max, before)) : w_max;
+}
+
+static inline void segue_cubic_anew(struct sock *sk, u32 by_notice, u32 before)
+{
 	const u32 window = segue_tcp(sk)->snd_ssthresh;
-	u32 *w_max = segue_cubic_w_max(sk);
+	u32 *last_max = segue_cubic_last_max(sk);
 
 	cubictcp_init(sk);
-	if (by_notice && window < SEGUE_INFINITE_SSTHRESH / 2 && w_max)
-		*w_max = refuted ? window : 2 * window - window / 4;
+	if (by_notice && window < SEGUE_INFINITE_SSTHRESH / 2 && last_max)
+		*last_max = segue_cubic_w_max(window, before);
 }
 
 SEC("struct_ops")
@@ -104,12 +111,13 @@ void BPF_PROG(cubic_init, struct sock *sk)
 
 	cubictcp_init(sk);
 	if (segue_on_init(sk, &notice) != SEGUE_AS_BEFORE)
-		segue_cubic_anew(sk, 1);
+		segue_cubic_anew(sk, 1, 0);
 }
 
 static inline void segue_cubic_on_ack(struct sock *sk, enum segue_ack_call call)
 {
 	struct segue_connection *conn = segue_to_answer(sk, call);
+	const u32 before = segue_before_raise(conn);
 	struct segue_notice notice = {};
 	enum segue_outcome anew;
 
@@ -117,7 +125,7 @@ static inline void segue_cubic_on_ack(struct sock *sk, enum segue_ack_call call)
 		return;
 	anew = segue_on_ack(sk, conn, &notice);
 	if (anew)
-		segue_cubic_anew(sk, anew >= SEGUE_BY_NOTICE);
+		segue_cubic_anew(sk, anew >= SEGUE_BY_NOTICE, anew == SEGUE_RETREATED ? before : 0);
 }
 
 SEC("struct_ops")
@@ -146,13 +154,14 @@ void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample
 SEC("struct_ops")
 u32 BPF_PROG(cubic_min_tso_segs, struct sock *sk)
 {
-	const enum segue_sending sending = segue_before_sending(sk);
+	u32 before;
+	const enum segue_sending sending = segue_before_sending(sk, &before);
 
 	if (sending == SEGUE_CLAIM_LASTS)
 		return 1;
 	/* Its curve began with the claim, in which the window stood still. A cut begins another by itself. */
 	if (sending == SEGUE_CLAIM_OVER)
-		segue_cubic_anew(sk, 1);
+		segue_cubic_anew(sk, 1, before);
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ipv4.sysctl_tcp_min_tso_segs);
 }
 

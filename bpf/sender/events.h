@@ -162,11 +162,18 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 	struct tcp_sock *tp = segue_tcp(sk);
 	struct segue_connection *conn;
 
-	if (state != TCP_CA_Open && state != TCP_CA_Recovery && state != TCP_CA_Loss)
+	if (state == TCP_CA_Disorder)
 		return;
 	conn = segue_connection_of(sk);
 	if (!conn)
 		return;
+	/* A mark of ECN, or a loss that a tail loss probe has mended. The policy is not told, but no claim
+	 * outlives it. */
+	if (state == TCP_CA_CWR) {
+		if (!segue_listening(conn))
+			segue_on_cut(sk, conn, state);
+		return;
+	}
 	if (state == TCP_CA_Open) {
 		segue_on_open(tp, conn);
 		return;

@@ -45,14 +45,6 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial.of.before = before & SEGUE_BEFORE_LIMIT;
 }
 
-/* The window before a raise without an outage that is on trial, packets; 0: there is none. */
-static inline u32 segue_before_raise(const struct segue_connection *conn)
-{
-	if (!conn || !conn->state.trial_rounds || !conn->state.raise_on_trial)
-		return 0;
-	return segue_max(2, conn->trial.of.before);
-}
-
 /* left: the window without the trial, packets. Returns the one that it leaves. */
 static inline u32 segue_end_trial(struct tcp_sock *tp, struct segue_connection *conn, u32 left)
 {
@@ -90,7 +82,7 @@ static inline void segue_refuted(struct tcp_sock *tp, struct segue_connection *c
 {
 	const u32 left = segue_trial_failed(tp, conn);
 
-	conn->guard.packets = segue_min(conn->guard.packets, left);
+	segue_guard(conn, tp, segue_min(conn->guard.packets, left));
 }
 
 /* A claim has met competing traffic, and is over. That refutes a raise without an outage on trial, and
@@ -100,7 +92,7 @@ static inline void segue_met_competing_traffic(struct tcp_sock *tp, struct segue
 	if (!conn->state.trial_rounds || !conn->state.raise_on_trial)
 		return;
 	tp->snd_cwnd = segue_end_trial(tp, conn, tp->snd_cwnd);
-	conn->guard.packets = segue_min(conn->guard.packets, tp->snd_cwnd);
+	segue_guard(conn, tp, segue_min(conn->guard.packets, tp->snd_cwnd));
 }
 
 static inline u32 segue_notice_rejected(const struct segue_connection *conn, u32 disconnected)

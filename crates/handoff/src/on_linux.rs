@@ -56,8 +56,8 @@ pub(crate) struct OnLinux {
     trial: Option<Trial>,
     /// The trial is of a window that was raised without an outage.
     raised: bool,
-    /// Such a window was refuted, and no other notice has been accepted since.
-    refuted: Option<Refuted>,
+    /// When such a window was refuted, unless another notice has been accepted since.
+    refuted_at: Option<Nanos>,
     /// A claim lasts.
     claims: bool,
     /// Not yet a claim: a handoff is expected, and the pace alone is the policy's.
@@ -85,13 +85,6 @@ pub(crate) struct OnLinux {
     rto_bound_ms: u32,
     /// The rules behind the last answer, as bits.
     pub(crate) applied: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Refuted {
-    at: Nanos,
-    /// The window that the notice had found.
-    before: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -220,6 +213,7 @@ impl OnLinux {
         // A trial goes on: it is no notice.
         let expected = self.expected.take();
         let kernel = expected.map(|notice| self.on_expected(view, &notice, policy)).unwrap_or_default();
+        let before = self.before_raise();
         if let Some(left) = self.trial_on_ack(view, &tp) {
             tp.ssthresh = tp.ssthresh.min(left);
             self.start_guard(view, tp.ssthresh);
@@ -227,7 +221,7 @@ impl OnLinux {
             return Advice {
                 cwnd: Some(window(tp.cwnd.min(left))),
                 ssthresh: Some(window(tp.ssthresh)),
-                kernel: KernelAdvice { anew: Some(Anew::Retreat { found: paced, raised: self.raised }), ..kernel },
+                kernel: KernelAdvice { anew: Some(Anew::Retreat { found: paced, before }), ..kernel },
                 ..Advice::default()
             };
         }
@@ -260,7 +254,7 @@ impl OnLinux {
         if self.rejects_notice(&tp, notice) {
             return Advice::default();
         }
-        self.refuted = None;
+        self.refuted_at = None;
         let mut tcp = sender(view);
         tcp.notified_lately = lately.into();
         if tcp.timeouts_since_ack == 0 {
@@ -284,7 +278,7 @@ impl OnLinux {
                 lost: tp.lost,
                 delivered: tp.delivered,
                 allowed: grant::trial_allows(view.flight),
-                before: whole_packets(window_before(&tcp)).min(earlier),
+                before: whole_packets(window_before(&tcp)).min(earlier).min(grant::BEFORE_LIMIT),
             });
         }
         (self.notified, self.notified_at) = (true, tp.now);
@@ -318,8 +312,8 @@ impl OnLinux {
 
     /// `segue_notice_rejected`. It counts as received nevertheless (`segue_consume`).
     fn rejects_notice(&mut self, tp: &KernelView, notice: &Notice) -> bool {
-        let since = self.refuted.map_or(0, |refuted| millis(tp.now).wrapping_sub(millis(refuted.at)));
-        let rejects = grant::rejects_notice(notice.disconnected != 0, self.refuted.is_some(), since);
+        let since = self.refuted_at.map_or(0, |at| millis(tp.now).wrapping_sub(millis(at)));
+        let rejects = grant::rejects_notice(notice.disconnected != 0, self.refuted_at.is_some(), since);
         if rejects {
             (self.notified, self.notified_at) = (true, tp.now);
         }
@@ -412,10 +406,15 @@ impl OnLinux {
         grant::hides_slow_start(self.guard_rounds, recovers)
     }
 
+    /// `segue_before_raise`: the window before a raise without an outage that is on trial.
+    fn before_raise(&self) -> Option<u32> {
+        self.trial.filter(|_| self.raised).map(|trial| trial.before)
+    }
+
     /// `segue_end_trial`: the window that it leaves, of one of `left` packets.
     fn end_trial(&mut self, trial: Trial, tp: &KernelView, left: u32) -> u32 {
         self.trial = None;
-        self.refuted = self.raised.then_some(Refuted { at: tp.now, before: trial.before });
+        self.refuted_at = self.raised.then_some(tp.now);
         if self.raised { grant::refuted_window(left, trial.before) } else { left }
     }
 

@@ -143,10 +143,10 @@ fn a_trial_that_fails_leaves_what_was_found() {
     assert_eq!(lost(30, 0).0.kernel.anew, None);
     assert_eq!(lost(40, 20).0.kernel.anew, None);
     let (failed, mut sender) = lost(31, 0);
-    assert_eq!(failed.kernel.anew, Some(Anew::Retreat { found: 5, raised: false }));
+    assert_eq!(failed.kernel.anew, Some(Anew::Retreat { found: 5, before: None }));
     assert_eq!((failed.cwnd, failed.ssthresh), (Some(5 * PACKET), Some(5 * PACKET)));
     // A round trip of 0.7 s brought 60: half of them.
-    assert_eq!(lost(100, 60).0.kernel.anew, Some(Anew::Retreat { found: 30, raised: false }));
+    assert_eq!(lost(100, 60).0.kernel.anew, Some(Anew::Retreat { found: 30, before: None }));
     // Later notices grant no more; a trial that succeeds, after three round trips, doubles it.
     assert_eq!(sender.on_notice(&timed_out(), &notice()).ssthresh, Some(5 * PACKET));
     for rounds in 0..3 {
@@ -158,7 +158,7 @@ fn a_trial_that_fails_leaves_what_was_found() {
 /// The timer is the old path's. It expires before anything has arrived, and marks 64 packets as lost.
 #[test]
 fn an_early_timeout_refutes_nothing() {
-    for (arrived, anew) in [(0, None), (1, Some(Anew::Retreat { found: 5, raised: false }))] {
+    for (arrived, anew) in [(0, None), (1, Some(Anew::Retreat { found: 5, before: None }))] {
         let mut sender = scheme("linux");
         sender.on_notice(&timed_out(), &notice());
         let marked =

@@ -10,6 +10,8 @@ pub const TRIAL_ROUNDS: u32 = 3;
 pub const GUARD_ROUNDS: u32 = 3;
 /// How long the rate of a notice is checked, ms.
 pub const RATE_CHECK_MS: u64 = 10_000;
+/// Packets of the window before a raise without an outage; more count as so many.
+pub const BEFORE_LIMIT: u32 = 4095;
 
 /// Least time between two notices, ms.
 pub const NOTICES_APART_MS: u64 = 1_000;

@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn acts_of_the_programs_have_their_cause() {
         let ssthresh = |packets: u32| Advice { ssthresh: Some(packets), ..Advice::default() };
-        let kernel = KernelAdvice { anew: Some(Anew::Retreat { found: 1, raised: false }), ..KernelAdvice::default() };
+        let kernel =
+            KernelAdvice { anew: Some(Anew::Retreat { found: 1, before: None }), ..KernelAdvice::default() };
         let retreat = Advice { cwnd: Some(256), kernel, ..ssthresh(16 * 256) };
         let a1 = Rule { bit: 1, name: "A1", section: "2.1", says: "minrto grows" };
         for (advice, rules, kernel, said) in [
@@ -338,7 +339,7 @@ mod tests {
             ignore_sample: true,
             kernel: KernelAdvice {
                 pace: Some(Pace::At(25_000)),
-                anew: Some(Anew::Retreat { found: 5, raised: false }),
+                anew: Some(Anew::Retreat { found: 5, before: None }),
                 path: Some(NewPath { rto: 1_024_000_000, lost: false }),
                 hold_window: Some(true),
                 probe_head: true,

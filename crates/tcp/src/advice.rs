@@ -113,8 +113,8 @@ pub enum Anew {
     Retreat {
         /// Packets that were found instead.
         found: u32,
-        /// Advice had raised the window without an outage.
-        raised: bool,
+        /// Advice had raised the window without an outage from this one, packets.
+        before: Option<u32>,
     },
     /// The path is known, and the flow has filled its part of it.
     Claimed {
@@ -127,8 +127,15 @@ pub enum Anew {
     ClaimOver {
         /// The control's own cut has ended it.
         cut: bool,
-        /// It had raised the window without an outage, and this was refuted: the window before it, packets.
-        refuted: Option<u32>,
+        /// It had raised the window without an outage, and this was refuted.
+        refuted: bool,
+        /// The window before that, packets, if its end refutes the raise.
+        before: Option<u32>,
+    },
+    /// The control's own cut has refuted a raise without an outage, whose claim is over.
+    Refuted {
+        /// The window before it, packets.
+        before: u32,
     },
     /// Nothing is known of the path.
     Unknown,
@@ -314,7 +321,7 @@ pub trait Advisor: Clone {
     }
     /// The timer has expired, the state is Loss.
     fn on_loss(&mut self) {}
-    /// The window has been cut: the state is Recovery or Loss.
+    /// The window has been cut: the state is CWR, Recovery or Loss.
     fn on_cut(&mut self, _view: &View) -> Advice {
         Advice::default()
     }

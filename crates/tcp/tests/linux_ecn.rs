@@ -184,3 +184,30 @@ fn a_mark_asks_for_advice_before_the_cut() {
     assert_eq!(view.cwnd / 256, 3, "held");
     assert!(view.kernel.is_some_and(|tp| tp.reduces));
 }
+
+/// Notes ssthresh after each cut.
+#[derive(Clone, Default)]
+struct Cut(Vec<u32>);
+
+impl Advisor for Cut {
+    fn watching(&self) -> bool {
+        true
+    }
+    fn on_cut(&mut self, view: &View) -> Advice {
+        self.0.push(view.ssthresh / 256);
+        Advice::default()
+    }
+}
+
+/// A mark cuts the window as a loss does, and the advisor hears of it: 717/1024 of the 10 to 14 packets are left.
+#[test]
+fn a_mark_is_a_cut() {
+    let mut pair = Pair::advised("on", "on", Cut::default());
+    let (_, mut sent) = pair.connect();
+    let marked = sent.iter().position(|segment| segment.seq == 4).expect("the fourth packet");
+    sent[marked].ecn = sent[marked].ecn.and(Ecn::CE);
+    let acks = pair.deliver(&sent);
+    pair.answer(&acks);
+    let cuts = &pair.sender.advisor().0;
+    assert!(cuts.len() == 1 && (7..=9).contains(&cuts[0]), "{cuts:?}");
+}

@@ -75,7 +75,7 @@ impl OnLinux {
             }
             Err(end) => {
                 let over = self.end_claim(&tp, end, false);
-                if end.competing_traffic { self.met_competing_traffic(&tp, over) } else { over }
+                if end.competing_traffic { self.met_competing_traffic(view, &tp, over) } else { over }
             }
         }
     }
@@ -89,7 +89,7 @@ impl OnLinux {
             cwnd: Some(window(cwnd)),
             ssthresh: competing_traffic.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
             kernel: KernelAdvice {
-                anew: Some(Anew::ClaimOver { cut, refuted: self.refuted.map(|refuted| refuted.before) }),
+                anew: Some(Anew::ClaimOver { cut, refuted: self.refuted_at.is_some(), before: None }),
                 pace: Some(Pace::Ends),
                 ..KernelAdvice::default()
             },
@@ -112,20 +112,23 @@ impl OnLinux {
             if self.has_claim() { self.end_claim(&tp, ClaimEnd::default(), true) } else { Advice::default() };
         if let Some((ssthresh, before)) = left {
             over.ssthresh = Some(ssthresh);
-            over.kernel.anew = Some(Anew::ClaimOver { cut: true, refuted: Some(before) });
+            over.kernel.anew = Some(match over.kernel.anew {
+                Some(_) => Anew::ClaimOver { cut: true, refuted: true, before: Some(before) },
+                None => Anew::Refuted { before },
+            });
         }
         over
     }
 
     /// `segue_met_competing_traffic`, after the advice of the claim's end.
-    fn met_competing_traffic(&mut self, tp: &KernelView, mut over: Advice) -> Advice {
+    fn met_competing_traffic(&mut self, view: &View, tp: &KernelView, mut over: Advice) -> Advice {
         let Some(trial) = self.trial.filter(|_| self.raised) else { return over };
         let cwnd = over.cwnd.map_or(tp.cwnd, |cwnd| cwnd / PACKET);
         let left = self.end_trial(trial, tp, cwnd);
-        self.guard = self.guard.min(left);
+        self.start_guard(view, self.guard.min(left));
         over.cwnd = Some(window(left));
         over.ssthresh = over.ssthresh.map(|ssthresh| ssthresh.min(window(left.max(2))));
-        over.kernel.anew = Some(Anew::ClaimOver { cut: false, refuted: Some(trial.before) });
+        over.kernel.anew = Some(Anew::ClaimOver { cut: false, refuted: true, before: Some(trial.before) });
         over
     }
 
@@ -134,7 +137,7 @@ impl OnLinux {
     fn refuted(&mut self, view: &View, tp: &KernelView) -> Option<(u32, u32)> {
         let trial = self.trial?;
         let left = self.trial_failed(trial, view, tp);
-        self.guard = self.guard.min(left);
+        self.start_guard(view, self.guard.min(left));
         Some((window(tp.ssthresh.min(left)), trial.before))
     }
 }

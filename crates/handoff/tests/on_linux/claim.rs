@@ -83,7 +83,7 @@ fn a_claim_ends_where_others_show() {
         assert_eq!(advice.cwnd == Some((11 + 3) / 2 * PACKET), !goes_on, "{:?}", advice.cwnd);
         assert_eq!(
             advice.kernel.anew,
-            (!goes_on).then_some(Anew::ClaimOver { cut: false, refuted: None }),
+            (!goes_on).then_some(Anew::ClaimOver { cut: false, refuted: false, before: None }),
             "{rtt_us}"
         );
     }
@@ -201,7 +201,7 @@ fn an_expiry_is_believed_by_the_next_ack() {
     // In the ACK's way, 45.35 ms, the old link has let out five of the twelve: seven are on it.
     assert_eq!(asked(&mut sender, &expired).0, Some(11 + 7 + 2));
     let lost = with(&expired, |tp| tp.lost += 23);
-    assert_eq!(sender.on_ack(&lost).kernel.anew, Some(Anew::Retreat { found: 5, raised: true }));
+    assert_eq!(sender.on_ack(&lost).kernel.anew, Some(Anew::Retreat { found: 5, before: Some(6) }));
 }
 
 /// 8.13: what an announcement bounds is no claim, and an expiry fails the trial of the notice before.
@@ -242,7 +242,7 @@ fn a_raise_is_refuted_by_the_first_reduction() {
         let advice = sender.on_cut(&cut);
         assert_eq!((sender.claims(), advice.kernel.pace), (lasts, (!lasts).then_some(Pace::Ends)), "{una}");
         assert_eq!(advice.ssthresh, (!lasts).then_some(left * PACKET), "{una} {before}");
-        let over = Anew::ClaimOver { cut: true, refuted: Some(before) };
+        let over = Anew::ClaimOver { cut: true, refuted: true, before: Some(before) };
         assert_eq!(advice.kernel.anew, (!lasts).then_some(over), "{una}");
     }
 }
@@ -271,7 +271,10 @@ fn a_raise_is_refuted_by_competing_traffic() {
         assert!(!sender.claims());
         let windows = [advice.cwnd, advice.ssthresh];
         assert_eq!(windows, [Some(left * PACKET); 2], "{before} {recovery:?}");
-        assert_eq!(advice.kernel.anew, Some(Anew::ClaimOver { cut: false, refuted: Some(recovery.unwrap_or(before)) }));
+        assert_eq!(
+            advice.kernel.anew,
+            Some(Anew::ClaimOver { cut: false, refuted: true, before: Some(recovery.unwrap_or(before)) })
+        );
         for (ms, disconnected, granted) in [(9_000, 0, None), (9_000, 1, Some(11))] {
             let mut sender = sender.clone();
             let notice = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected };
@@ -303,8 +306,9 @@ fn a_notice_soon_after_another_ends_its_claim() {
         let over = sender.before_sending(&later);
         assert_eq!((sender.claims(), over.kernel.pace), (false, Some(Pace::Ends)));
         assert_eq!(over.cwnd, Some(left * PACKET), "{disconnected} {ms}");
-        let refuted = (disconnected == 0).then_some(4);
-        assert_eq!(over.kernel.anew, Some(Anew::ClaimOver { cut: false, refuted }));
+        let refuted = disconnected == 0;
+        let before = refuted.then_some(4);
+        assert_eq!(over.kernel.anew, Some(Anew::ClaimOver { cut: false, refuted, before }));
         // The sender's own host does not lie to itself.
         let own = told(&small, disconnected).on_notice(&later, &again);
         assert_eq!(own.kernel.pace, Some(Pace::Begins), "{disconnected} {ms}");
@@ -322,12 +326,31 @@ fn a_refutation_is_of_one_notice() {
     let cut = View { in_fast_recovery: true, snd_una: 112, ..small };
     sender.on_new_ack(&cut);
     let over = sender.on_cut(&cut).kernel.anew;
-    assert_eq!(over, Some(Anew::ClaimOver { cut: true, refuted: Some(4) }));
+    assert_eq!(over, Some(Anew::ClaimOver { cut: true, refuted: true, before: Some(4) }));
     let later = with(&view(), |tp| tp.now += 20_000 * MS);
     sender.on_notice(&later, &Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 });
     let cut = View { in_fast_recovery: true, snd_una: 112, ..later };
     sender.on_new_ack(&cut);
-    assert_eq!(sender.on_cut(&cut).kernel.anew, Some(Anew::ClaimOver { cut: true, refuted: None }));
+    assert_eq!(
+        sender.on_cut(&cut).kernel.anew,
+        Some(Anew::ClaimOver { cut: true, refuted: false, before: None })
+    );
+}
+
+/// Old packets are waited for no longer, and the claim is over. Its raise is still on trial for three round trips. A
+/// reduction refutes it, and the window before it bounds what the congestion control grows back to.
+#[test]
+fn a_raise_is_refuted_after_its_claim() {
+    let small = View { cwnd: 4 * PACKET, ..with(&view(), |tp| tp.cwnd = 4) };
+    let mut sender = told(&small, 0);
+    let over = sender.before_sending(&with(&small, |tp| tp.now += 5_000 * MS));
+    let ended = Anew::ClaimOver { cut: false, refuted: false, before: None };
+    assert_eq!((sender.claims(), over.kernel.anew), (false, Some(ended)));
+    let acknowledged = View { snd_una: 112, ..small };
+    sender.on_new_ack(&acknowledged);
+    let advice = sender.on_cut(&View { in_fast_recovery: true, ..acknowledged });
+    assert_eq!(advice.kernel.anew, Some(Anew::Refuted { before: 4 }));
+    assert_eq!(advice.ssthresh, Some(4 * PACKET));
 }
 
 /// A second notice comes while the first raise is on trial. The window before the first one counts.
@@ -358,7 +381,7 @@ fn a_refuted_raise_is_not_repeated() {
     };
     let by_losses = |sender: &mut Scheme| {
         let advice = sender.on_ack(&with(&small, |tp| tp.lost += 12 + 10 + 1));
-        assert_eq!(advice.kernel.anew, Some(Anew::Retreat { found: 4, raised: true }));
+        assert_eq!(advice.kernel.anew, Some(Anew::Retreat { found: 4, before: Some(4) }));
     };
     let refutations: [&dyn Fn(&mut Scheme); 2] = [&by_cut, &by_losses];
     for refuted in refutations {

@@ -155,7 +155,7 @@ fn near_is_paced_before_a_handoff_that_is_expected() {
     bench::eventually("all are counted", || count(&sender, "foreseen") == u64::from(told));
     let now = cwnd(&sender, &peer);
     assert!(now.0 >= before.0 && now.1 == before.1, "{before:?} -> {now:?}");
-    // What waits at the peer would be part of the round trip, and slow the flow down.
+    // Packets that wait at the peer would make the round trip longer, and the pace slower.
     let mut later = || {
         peer.drain(Duration::from_millis(5));
         peer.acknowledge(&[]);

@@ -242,7 +242,8 @@ pub fn near_shares() -> Vec<(NearEvent, NearAnswer)> {
     // All packets from before the notice have arrived, or so many are lost. So many new ones have left.
     let out = |lost: u32, new: u32, (others, others_behind, others_weight)| {
         let snd_una = if lost > 0 { 100 } else { 160 };
-        let out = Out { snd_una, unit: 1, granted: 200, marked: 60, lost, snd_max: 160 + new, ..Out::default() };
+        let out =
+            Out { snd_una, unit: 1, granted: 200, marked: 60, lost, snd_max: 160 + new, ..Out::default() };
         Out { others, others_behind, others_weight, now_us: 1_000_000, ..out }
     };
     let first = Out { now_us: 0, ..out(60, 0, (1, 20, 206)) };

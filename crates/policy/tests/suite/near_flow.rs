@@ -342,7 +342,7 @@ fn a_claim_grows_by_what_arrives() {
 }
 
 /// 8.11: a refuted notice has left five packets, and the next one claims 10 Gbit/s and 18 ms, which hold 15,001. Round
-/// trips of 23 ms have room for 4,167 more at that rate. Of these one is granted, in the proportion of 5 to 15,001.
+/// trips of 23 ms have room for 4,167 more at that rate. One of these is granted, in the proportion of 5 to 15,001.
 #[test]
 fn an_earlier_refutation_bounds_the_whole_claim() {
     let window = |granted| {

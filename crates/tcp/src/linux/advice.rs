@@ -6,7 +6,7 @@
 use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus};
 use super::{LinuxSender, Pending};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, KernelAdvice, KernelView, Pace, View};
+use crate::advice::{Advice, Advisor, Anew, KernelAdvice, KernelView, Pace, View};
 
 /// State for advisors, and of their advice.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,8 +147,10 @@ impl<A: Advisor> LinuxSender<A> {
                 if ssthresh == u32::MAX { INFINITE_SSTHRESH } else { (ssthresh / 256).max(2) };
         }
         if let Some(anew) = anew {
-            self.sk.snd_cwnd_cnt = 0;
-            self.usage.stamp = self.sk.jiffies;
+            if !matches!(anew, Anew::Refuted { .. }) {
+                self.sk.snd_cwnd_cnt = 0;
+                self.usage.stamp = self.sk.jiffies;
+            }
             self.control.start_anew(&mut self.sk, anew);
         }
         if let Some(pace) = pace {

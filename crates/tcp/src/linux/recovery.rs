@@ -17,7 +17,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.advisor.on_loss();
             self.heed_rto_bound();
         }
-        if matches!(new, CaState::Recovery | CaState::Loss) && self.advisor.watching() {
+        if matches!(new, CaState::Cwr | CaState::Recovery | CaState::Loss) && self.advisor.watching() {
             let view = self.view();
             let advice = self.advisor.on_cut(&view);
             self.take(&advice);

@@ -163,18 +163,22 @@ impl<R: Rules> CongestionOps for BbrWith<R> {
                 self.min_rtt_us = u32::MAX;
                 sk.pacing_rate = u64::from(kbps) * 125;
             }
-            Anew::Retreat { found: proven, .. } => {
+            Anew::Retreat { found: proven, before } => {
                 let srtt_us = u64::from((sk.srtt_us >> 3).max(1));
                 let found = u64::from(proven) * u64::from(sk.mss_cache) * 1_000_000 / srtt_us;
                 sk.pacing_rate = sk.pacing_rate.min(found);
+                if before.is_some() {
+                    self.takes_back_min_rtt(sk);
+                }
             }
             // It has measured the path all the time, and the flow has filled its part.
             Anew::ClaimOver { refuted, .. } => {
                 self.full_bw_reached = true;
-                if refuted.is_some() {
-                    self.min_rtt_us = self.min_rtt_us.min(sk.min_rtt_us());
+                if refuted {
+                    self.takes_back_min_rtt(sk);
                 }
             }
+            Anew::Refuted { .. } => self.takes_back_min_rtt(sk),
             Anew::Unknown => {
                 let random = self.random.clone();
                 *self = Self { random, ..Self::new(0) };
@@ -426,6 +430,11 @@ impl<R: Rules> BbrWith<R> {
     }
 
     /// `bbr_check_drain`.
+    /// `segue_bbr_takes_back_min_rtt`: a standing queue may have made it longer.
+    fn takes_back_min_rtt(&mut self, sk: &Sock) {
+        self.min_rtt_us = self.min_rtt_us.min(sk.min_rtt_us());
+    }
+
     fn check_drain(&mut self, sk: &mut Sock) {
         if self.mode == Mode::Startup && self.full_bw_reached {
             self.rules.startup_is_over();

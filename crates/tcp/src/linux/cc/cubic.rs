@@ -99,24 +99,24 @@ impl CongestionOps for Cubic {
     }
 
     /// `segue_cubic_anew` and `segue_cubic_bound_w_max`: it comes to rest at what the policy reckons with, the link's BDP and
-    /// a queue of the same. After a refuted raise without an outage that is no more than the window that is left. A cut has
-    /// begun a curve by itself, whose W_max is then no more than the window before the raise.
+    /// a queue of the same. A cut has begun a curve by itself. After a refuted raise without an outage W_max is no more
+    /// than the window before it, unless more is left.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
-        let refuted = match why {
-            Anew::ClaimOver { cut: true, refuted } => {
-                if let Some(before) = refuted {
-                    self.curve.last_max_cwnd = self.curve.last_max_cwnd.min(before.max(2));
-                }
-                return;
-            }
-            Anew::ClaimOver { refuted, .. } => refuted.is_some(),
-            Anew::Retreat { raised, .. } => raised,
-            _ => false,
+        let before = match why {
+            Anew::Retreat { before, .. } | Anew::ClaimOver { before, .. } => before,
+            Anew::Refuted { before } => Some(before),
+            _ => None,
         };
+        let before = before.map(|before| before.max(2));
+        if matches!(why, Anew::ClaimOver { cut: true, .. } | Anew::Refuted { .. }) {
+            self.curve.last_max_cwnd = self.curve.last_max_cwnd.min(before.unwrap_or(u32::MAX));
+            return;
+        }
         self.init(sk);
         let window = sk.snd_ssthresh;
         if window < INFINITE_SSTHRESH / 2 {
-            self.curve.last_max_cwnd = if refuted { window } else { 2 * window - window / 4 };
+            let w_max = 2 * window - window / 4;
+            self.curve.last_max_cwnd = before.map_or(w_max, |before| w_max.min(before).max(window));
         }
     }
 

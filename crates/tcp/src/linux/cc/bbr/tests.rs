@@ -311,7 +311,7 @@ fn another_window_is_another_path() {
     assert_eq!(sk.pacing_rate, 800_000);
     for (before, after) in [(800_000, 724_000), (100_000, 100_000)] {
         sk.pacing_rate = before;
-        bbr.start_anew(&mut sk, Anew::Retreat { found: 10, raised: false });
+        bbr.start_anew(&mut sk, Anew::Retreat { found: 10, before: None });
         assert_eq!(sk.pacing_rate, after);
     }
 }
@@ -325,7 +325,7 @@ fn startup_ends_with_a_claim() {
         let rs = RateSample { acked_sacked: 1, delivered: 1, interval_us: 20_000, ..RateSample::default() };
         bbr.cong_control(&mut sk, &rs);
         assert_eq!(bbr.mode, Mode::Startup);
-        bbr.start_anew(&mut sk, Anew::ClaimOver { cut, refuted: None });
+        bbr.start_anew(&mut sk, Anew::ClaimOver { cut, refuted: false, before: None });
         bbr.cong_control(&mut sk, &rs);
         assert_ne!(bbr.mode, Mode::Startup, "{cut}");
     }
@@ -335,12 +335,12 @@ fn startup_ends_with_a_claim() {
 /// counts again.
 #[test]
 fn a_refuted_raise_leaves_no_longer_min_rtt() {
-    for (refuted, min_rtt_us) in [(None, 80_000), (Some(10), 20_000)] {
+    for (refuted, min_rtt_us) in [(false, 80_000), (true, 20_000)] {
         let (mut sk, mut bbr) = flow(Mode::ProbeBw, 20_000);
         sk.rtt_min = MinMax::new(0, 20_000);
         bbr.start_anew(&mut sk, Anew::WindowSet { kbps: 6400 });
         bbr.min_rtt_us = 80_000;
-        bbr.start_anew(&mut sk, Anew::ClaimOver { cut: false, refuted });
+        bbr.start_anew(&mut sk, Anew::ClaimOver { cut: false, refuted, before: None });
         assert_eq!(bbr.min_rtt_us, min_rtt_us);
     }
 }

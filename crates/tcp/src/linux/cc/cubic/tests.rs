@@ -394,8 +394,8 @@ fn the_first_second_teaches_nothing() {
 #[test]
 fn another_window_is_another_path() {
     for (ssthresh, last_max) in [(40, 70), (INFINITE_SSTHRESH, 0)] {
-        let retreat = Anew::Retreat { found: 40, raised: false };
-        for why in [Anew::WindowSet { kbps: 6400 }, retreat, Anew::ClaimOver { cut: false, refuted: None }] {
+        let retreat = Anew::Retreat { found: 40, before: None };
+        for why in [Anew::WindowSet { kbps: 6400 }, retreat, Anew::ClaimOver { cut: false, refuted: false, before: None }] {
             let mut flow = Flow::cut_at(250, 200, 20_000);
             flow.rounds(20, 5);
             flow.sk.snd_ssthresh = ssthresh;
@@ -411,18 +411,20 @@ fn another_window_is_another_path() {
 fn a_cut_keeps_its_curve() {
     let mut flow = Flow::cut_at(250, 200, 20_000);
     let w_max = flow.cubic.curve.last_max_cwnd;
-    flow.cubic.start_anew(&mut flow.sk, Anew::ClaimOver { cut: true, refuted: None });
+    flow.cubic.start_anew(&mut flow.sk, Anew::ClaimOver { cut: true, refuted: false, before: None });
     assert_eq!(flow.cubic.curve.last_max_cwnd, w_max);
     assert!(w_max > 0);
 }
 
-/// After a refuted raise it does not grow back to the raised window of 250, nor to more than is left: 40. What a cut has
-/// begun comes to rest at the window before the raise.
+/// 40 packets are left after a refuted raise, and 70 would be W_max otherwise. The window before the raise bounds it, unless
+/// more is left. A cut at the raised window of 250 has begun a curve, which comes to rest at the window before.
 #[test]
 fn a_refuted_raise_is_no_w_max() {
-    let retreat = Anew::Retreat { found: 40, raised: true };
-    let over = |cut, before| Anew::ClaimOver { cut, refuted: Some(before) };
-    for (why, w_max) in [(retreat, 40), (over(false, 60), 40), (over(true, 60), 60), (over(true, 1), 2)] {
+    let retreat = |before| Anew::Retreat { found: 40, before: Some(before) };
+    let over = |cut, before| Anew::ClaimOver { cut, refuted: true, before: Some(before) };
+    let anew = [(retreat(60), 60), (retreat(30), 40), (over(false, 60), 60), (over(false, 90), 70)];
+    let cut = [(over(true, 60), 60), (Anew::Refuted { before: 60 }, 60), (Anew::Refuted { before: 1 }, 2)];
+    for (why, w_max) in [&anew[..], &cut[..]].concat() {
         let mut flow = Flow::cut_at(250, 250, 20_000);
         flow.sk.snd_ssthresh = 40;
         flow.cubic.start_anew(&mut flow.sk, why);

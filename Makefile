@@ -40,7 +40,7 @@ help:
 	@echo 'make measure      the tests that measure times and rates, on a machine that does nothing else'
 	@echo 'make python-test  the tests of the Python package alone'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
-	@echo 'make liar         the gain of a receiver that lies to the kernel sender, four minutes; as root'
+	@echo 'make liar         the gain of a receiver that lies to the kernel sender, ten minutes; as root'
 	@echo 'make agent-speed  how soon the mobile agent notifies peers of a handoff; half a minute, as root'
 	@echo 'make agent-soak   a hundred handoffs with a thousand flows, twice, every octet compared; ten minutes, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'

@@ -66,8 +66,8 @@ const LIES: [(&str, Link); 7] = [
 ];
 
 /// Over a deep queue a raise without an outage meets no loss for long. There its round trips refute it. A lie about the
-/// rate brings no more than 5 %, and one about the delay 20 %. Around reno silence has a quarter of the link and less. Any
-/// notice may bring more there, and half of the link at most.
+/// rate brings no more than 5 %, and one about the delay 10 % around cubic and 20 % around bbr. Around reno silence has
+/// a quarter of the link and less. Any notice may bring more there, and half of the link at most.
 fn a_liar_gains_little(kernel: &'static str) {
     for queue in [500, 1000] {
         let bottleneck = Bottleneck { kernel, queue };
@@ -81,7 +81,8 @@ fn a_liar_gains_little(kernel: &'static str) {
             if has < 0.3 {
                 assert!(gain * has <= 0.5, "{label}");
             } else {
-                let more = if link == LIE { 0.05 } else { 0.2 };
+                let delay = if kernel == "linux-6.12" { 0.1 } else { 0.2 };
+                let more = if link == LIE { 0.05 } else { delay };
                 assert!(gain <= 1.0 + more && left >= 1.0 - more, "{label}");
             }
         }

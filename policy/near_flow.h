@@ -301,11 +301,11 @@ static inline u32 segue_near_extra_at_end(const struct segue_near_flow *flow, u3
 {
 	const u32 least_us = segue_min(flow->min_rtt_us, segue_saturate(2 * (u64)flow->rtt_us));
 	const u32 rtt_us = segue_saturate((u64)least_us + segue_near_jitter_wait_us(flow));
+	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
 
 	if (!flow->min_rtt_us)
 		return 0;
-	return segue_near_of_granted(flow, segue_near_bdp(rtt_us, flow->kbps) -
-						   segue_near_bdp(flow->rtt_us, flow->kbps), granted);
+	return segue_near_of_granted(segue_near_bdp(rtt_us, flow->kbps) - reported, granted, reported);
 }
 
 /* 8.12: a round shows competing traffic on a link with jitter: 1 if the flow slows down by an eighth,

@@ -79,10 +79,8 @@ static inline u32 segue_near_full_bdp(const struct segue_near_flow *flow, u64 ra
 
 /* 8.11: the host may grant less than the reported path, for example after a refuted notice. Then
  * `packets` beyond that path, or less, count in this proportion. */
-static inline u32 segue_near_of_granted(const struct segue_near_flow *flow, u32 packets, u32 granted)
+static inline u32 segue_near_of_granted(u32 packets, u32 granted, u32 reported)
 {
-	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
-
 	return granted < reported ? segue_saturate((u64)packets * granted / reported) : packets;
 }
 
@@ -92,7 +90,7 @@ static inline u32 segue_near_extra_bdp(const struct segue_near_flow *flow, u64 r
 	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
 	const u32 full = segue_near_full_bdp(flow, rate);
 
-	return segue_near_of_granted(flow, full > reported ? full - reported : 0, granted);
+	return segue_near_of_granted(full > reported ? full - reported : 0, granted, reported);
 }
 
 #endif

@@ -115,9 +115,9 @@ static inline void segue_near_take_share(const struct segue_near_flow *flow, con
 {
 	const u32 reported = segue_near_bdp(flow->rtt_us, flow->kbps);
 	const u32 full = segue_near_full_bdp(flow, rate);
-	const u32 less = reported > full ? reported - full : 0;
-	const u32 extra = segue_near_extra_bdp(flow, rate, out->granted);
-	const u32 withheld = segue_near_of_granted(flow, less, out->granted);
+	const u32 more = full > reported ? full - reported : 0, less = reported > full ? reported - full : 0;
+	const u32 extra = segue_near_of_granted(more, out->granted, reported);
+	const u32 withheld = segue_near_of_granted(less, out->granted, reported);
 	const u64 window = (u64)out->granted + extra;
 	const u64 most = (u64)proven + withheld;
 

@@ -84,11 +84,11 @@ SEC("struct_ops")
 void BPF_PROG(bbr_around_set_state, struct sock *sk, u8 new_state)
 {
 	const struct segue_connection *conn = segue_connection_of(sk);
-	const u32 claimed = segue_claims(sk), raised = segue_before_raise(conn);
+	const u32 claimed = conn && conn->state.claim, raised = segue_before_raise(conn);
 
 	bbr_set_state(sk, new_state);
 	segue_on_state(sk, new_state);
-	if (claimed && !segue_claims(sk))
+	if (claimed && !conn->state.claim)
 		segue_bbr_ends_startup(sk);
 	else if (raised && !segue_before_raise(conn))
 		segue_bbr_takes_back_min_rtt(sk);

@@ -26,13 +26,6 @@
 #include "state.h"
 #include "units.h"
 
-static inline u32 segue_claims(struct sock *sk)
-{
-	const struct segue_connection *conn = segue_connection_of(sk);
-
-	return conn && conn->state.claim;
-}
-
 /* expects: the handoff is expected, and has not come */
 static inline void segue_begin_claim(struct sock *sk, struct segue_connection *conn, u32 expects)
 {

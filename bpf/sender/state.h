@@ -232,7 +232,6 @@ static inline void segue_allow_losses(struct segue_connection *conn, u32 more)
 		conn->trial.of.allowed = allowed & SEGUE_ALLOWED_LIMIT;
 }
 
-/* When the last trial failed, if it was of a raise without an outage. */
 /* trial.h: the window before a raise without an outage that is on trial, packets; 0: there is none. */
 static inline u32 segue_before_raise(const struct segue_connection *conn)
 {
@@ -241,6 +240,7 @@ static inline u32 segue_before_raise(const struct segue_connection *conn)
 	return segue_max(2, conn->trial.of.before);
 }
 
+/* When the last trial failed, if it was of a raise without an outage. */
 static inline u32 segue_refuted_ms(const struct segue_connection *conn)
 {
 	return conn->state.raise_refuted ? conn->trial.of.refuted_ms : 0;

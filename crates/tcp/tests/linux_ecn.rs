@@ -74,6 +74,14 @@ impl<A: Advisor> Pair<A> {
         let syn_ack = self.deliver(&[syn])[0];
         ([syn, syn_ack], self.answer(&[syn_ack]))
     }
+
+    /// It connects, and the fourth packet is marked. The ACKs of the first flight, which have not arrived.
+    fn meets_a_mark(&mut self) -> Vec<Segment> {
+        let (_, mut sent) = self.connect();
+        let marked = sent.iter_mut().find(|segment| segment.seq == 4).expect("the fourth packet");
+        marked.ecn = marked.ecn.and(Ecn::CE);
+        self.deliver(&sent)
+    }
 }
 
 /// Both ends must understand marks (RFC 3168, 6.1.1): then data can be marked, and nothing else can.
@@ -110,11 +118,8 @@ fn an_offer_that_is_not_answered_is_withdrawn() {
 #[test]
 fn a_mark_is_echoed_until_the_window_is_cut() {
     let mut pair = Pair::new("on", "on");
-    let (_, mut sent) = pair.connect();
     // One of the first flight is marked: ACKs from then on echo it, and the first at once.
-    let marked = sent.iter().position(|segment| segment.seq == 4).expect("the fourth packet");
-    sent[marked].ecn = sent[marked].ecn.and(Ecn::CE);
-    let acks = pair.deliver(&sent);
+    let acks = pair.meets_a_mark();
     let first = acks.iter().position(|ack| ack.ecn == Ecn::ECE).expect("an echo");
     assert_eq!(acks[first].ack, 5, "it does not wait");
     assert!(acks[..first].iter().all(|ack| ack.ecn.is_empty()));
@@ -171,10 +176,7 @@ impl Advisor for Marked {
 #[test]
 fn a_mark_asks_for_advice_before_the_cut() {
     let mut pair = Pair::advised("on", "on", Marked::default());
-    let (_, mut sent) = pair.connect();
-    let marked = sent.iter().position(|segment| segment.seq == 4).expect("the fourth packet");
-    sent[marked].ecn = sent[marked].ecn.and(Ecn::CE);
-    let acks = pair.deliver(&sent);
+    let acks = pair.meets_a_mark();
     assert!(acks.iter().filter(|ack| ack.ecn == Ecn::ECE).count() >= 2);
     pair.answer(&acks);
     // Ten, and one more for each of the packets that arrived before: slow start.
@@ -203,10 +205,7 @@ impl Advisor for Cut {
 #[test]
 fn a_mark_is_a_cut() {
     let mut pair = Pair::advised("on", "on", Cut::default());
-    let (_, mut sent) = pair.connect();
-    let marked = sent.iter().position(|segment| segment.seq == 4).expect("the fourth packet");
-    sent[marked].ecn = sent[marked].ecn.and(Ecn::CE);
-    let acks = pair.deliver(&sent);
+    let acks = pair.meets_a_mark();
     pair.answer(&acks);
     let cuts = &pair.sender.advisor().0;
     assert!(cuts.len() == 1 && (7..=9).contains(&cuts[0]), "{cuts:?}");

@@ -335,12 +335,16 @@ fn startup_ends_with_a_claim() {
 /// counts again.
 #[test]
 fn a_refuted_raise_leaves_no_longer_min_rtt() {
-    for (refuted, min_rtt_us) in [(false, 80_000), (true, 20_000)] {
+    let over = |refuted| Anew::ClaimOver { cut: false, refuted, before: None };
+    let retreat = |before| Anew::Retreat { found: 10, before };
+    let longer = [over(false), retreat(None)].map(|why| (why, 80_000));
+    let least = [over(true), retreat(Some(4)), Anew::Refuted { before: 4 }].map(|why| (why, 20_000));
+    for (why, min_rtt_us) in [&longer[..], &least[..]].concat() {
         let (mut sk, mut bbr) = flow(Mode::ProbeBw, 20_000);
         sk.rtt_min = MinMax::new(0, 20_000);
         bbr.start_anew(&mut sk, Anew::WindowSet { kbps: 6400 });
         bbr.min_rtt_us = 80_000;
-        bbr.start_anew(&mut sk, Anew::ClaimOver { cut: false, refuted, before: None });
-        assert_eq!(bbr.min_rtt_us, min_rtt_us);
+        bbr.start_anew(&mut sk, why);
+        assert_eq!(bbr.min_rtt_us, min_rtt_us, "{why:?}");
     }
 }

@@ -72,7 +72,7 @@ static inline void segue_near_of(struct segue_near *near, const struct segue_not
 	segue_near_window(near);
 }
 
-/* 6.1: a round trip on the new path that is shorter takes the place of that of 2.4. */
+/* 6.1: a round trip on the new path that takes the place of that of 2.4. */
 static inline void segue_near_set_rtt(struct segue_near *near, u64 rtt_ns)
 {
 	near->rtt_ns = rtt_ns;
@@ -112,6 +112,12 @@ static inline u64 segue_near_old_arrival(const struct segue_near *near, u64 sent
 	const u64 behind = before + near->old_slot_ns;
 
 	return alone > behind ? alone : behind;
+}
+
+/* 4.2: 1 if a packet that left at `sent` and came at `arrival` cannot have come over the old link. */
+static inline u32 segue_near_too_early(const struct segue_near *near, u64 sent, u64 arrival)
+{
+	return arrival < sent + near->old_data_owd_ns;
 }
 
 /* 4.4: 1 if a packet that comes over the old link at `arrival` is too late. By then the new
@@ -187,12 +193,17 @@ static inline u32 segue_near_queued(const struct segue_near *near, u64 rtt_ns)
 	return rtt_ns > near->rtt_ns + 2 * near->slot_ns;
 }
 
-/* 6.3: 1 if the link is faster than the clock, of two packets of a rate probe that left so many
- * apart. At the clock's rate each would wait for half a slot more than the one before. */
-static inline u32 segue_near_probe_passes(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
-				      u64 rtt_ns)
+/* 6.3: 1 if the link is faster than the clock, of two packets of a rate probe. They are so many
+ * packets apart, and left `apart_ns` apart: half of their slots, or more if the window held them
+ * back. At the clock's rate the second would wait for the rest of their slots, longer than the
+ * first. */
+static inline u32 segue_near_probe_passes(const struct segue_near *near, u32 packets, u64 apart_ns,
+				      u64 first_rtt_ns, u64 rtt_ns)
 {
-	return packets && rtt_ns < first_rtt_ns + packets * near->slot_ns / 4;
+	const u64 slots = packets * near->slot_ns;
+	const u64 saved = slots > apart_ns ? slots - apart_ns : 0;
+
+	return packets && saved >= slots / 4 && rtt_ns < first_rtt_ns + saved / 2;
 }
 
 /* 6.3: the steps after a rate probe that has passed. */
@@ -221,12 +232,42 @@ static inline u32 segue_near_steps_after_queue(u32 steps)
 	return steps > 2 ? steps - 2 : 0;
 }
 
-/* 7.2: 1 if the least round trip of the claim shows competing traffic. */
+/* 7.2: 1 if the least round trip of the claim shows competing traffic. The delay beyond the old
+ * link (2.1) may be half a packet's time there larger: the least round trip may be that of a
+ * SYN. */
 static inline u32 segue_near_competing_traffic(const struct segue_near *near, u64 least_rtt_ns)
 {
 	const u64 quarter = near->window / SEGUE_PACKET * near->slot_ns / 4;
+	const u64 unexplained = near->rtt_ns + 2 * near->slot_ns;
 
-	return least_rtt_ns > near->rtt_ns + 2 * near->slot_ns + quarter;
+	return least_rtt_ns > unexplained + (quarter > near->old_slot_ns ? quarter : near->old_slot_ns);
+}
+
+/* 7.5: 1 if a round trip shows that others wait in the queue, too. The packets that all flows of
+ * this host have in flight do not explain it. */
+static inline u32 segue_near_queue_of_others(const struct segue_near *near, u64 rtt_ns, u32 in_flight)
+{
+	const u64 own = ((u64)segue_min(in_flight, SEGUE_FLIGHT_LIMIT) + SEGUE_NEAR_MIN_QUEUE) *
+			near->slot_ns;
+
+	return segue_near_competing_traffic(near, rtt_ns) && rtt_ns > own;
+}
+
+/* 7.5: packets in flight while a queue of this host's own drains. With fewer than four packets a
+ * flow may wait for a delayed ACK. */
+static inline u64 segue_near_drain_limit(const struct segue_near *near, u64 window, u32 own)
+{
+	const u64 path = near->window / SEGUE_PACKET;
+	const u64 flows = segue_min(own, SEGUE_NEAR_FLOWS_LIMIT);
+	const u64 most = (window < near->window ? window : near->window) / SEGUE_PACKET;
+
+	return path < 2 * SEGUE_NEAR_DELAYED_ACK * flows ? most + flows : most;
+}
+
+/* 7.5: the slot beside others: a window decides then, and no pace (pacing_ca_ratio is 120 %). */
+static inline u64 segue_near_shared_slot_ns(const struct segue_near *near)
+{
+	return near->slot_ns * 5 / 6;
 }
 
 /* 7.2: a flow's share of the path in whole packets, from which its own control goes on. */

@@ -97,6 +97,10 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_loss_deadline(near: &Near, arrival: u64) -> u64;
     pub(crate) safe fn segue_shim_near_join_delay_ns(notice: &Notice, ack_bytes: u32, own: u32) -> u64;
     pub(crate) safe fn segue_shim_near_acks_original(near: &Near, elapsed_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_queue_of_others(near: &Near, rtt_ns: u64, in_flight: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_drain_limit(near: &Near, window: u64, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_shared_slot_ns(near: &Near) -> u64;
+    pub(crate) safe fn segue_shim_near_too_early(near: &Near, sent: u64, arrival: u64) -> u32;
     pub(crate) safe fn segue_shim_near_after_loss(window: u64, own: u32) -> u64;
     pub(crate) safe fn segue_shim_near_after_acks(window: u64, acked: u32, own: u32) -> u64;
     pub(crate) safe fn segue_shim_near_competing_traffic(near: &Near, least_rtt_ns: u64) -> u32;
@@ -107,6 +111,7 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_probe_passes(
         near: &Near,
         packets: u32,
+        apart_ns: u64,
         first_ns: u64,
         rtt_ns: u64,
     ) -> u32;

@@ -127,15 +127,35 @@ impl Near {
         near
     }
 
+    /// Whether a packet that left at `sent` and came at `arrival` cannot have come over the old link.
+    pub fn too_early(&self, sent: u64, arrival: u64) -> bool {
+        ffi::segue_shim_near_too_early(self, sent, arrival) != 0
+    }
+
+    /// Whether a round trip shows that others wait in the queue, too, with so many packets of this host in flight.
+    pub fn queue_of_others(&self, rtt_ns: u64, in_flight: u32) -> bool {
+        ffi::segue_shim_near_queue_of_others(self, rtt_ns, in_flight) != 0
+    }
+
+    /// Packets that may be in flight while a queue of this host's own drains; `window` is in 1/256 packet.
+    pub fn drain_limit(&self, window: u64, own: u32) -> u64 {
+        ffi::segue_shim_near_drain_limit(self, window, own)
+    }
+
+    /// The slot beside competing traffic.
+    pub fn shared_slot_ns(&self) -> u64 {
+        ffi::segue_shim_near_shared_slot_ns(self)
+    }
+
     /// Packets of a rate probe.
     pub const PROBE_PACKETS: u32 = 6;
 
     /// N, and flows of this host: more count as so many.
     pub const FLOWS_LIMIT: u32 = 2047;
 
-    /// Whether a rate probe passes: of two of its packets, so many apart, the round trips.
-    pub fn probe_passes(&self, packets: u32, first_rtt_ns: u64, rtt_ns: u64) -> bool {
-        ffi::segue_shim_near_probe_passes(self, packets, first_rtt_ns, rtt_ns) != 0
+    /// Whether a rate probe passes: of two of its packets, so many apart, the time between them and the round trips.
+    pub fn probe_passes(&self, packets: u32, apart_ns: u64, first_rtt_ns: u64, rtt_ns: u64) -> bool {
+        ffi::segue_shim_near_probe_passes(self, packets, apart_ns, first_rtt_ns, rtt_ns) != 0
     }
 
     /// How many steps there are after a rate probe that has passed.

@@ -340,10 +340,30 @@ u32 segue_shim_near_steps_after_queue(u32 steps)
 	return segue_near_steps_after_queue(steps);
 }
 
-u32 segue_shim_near_probe_passes(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
-			     u64 rtt_ns)
+u32 segue_shim_near_queue_of_others(const struct segue_near *near, u64 rtt_ns, u32 in_flight)
 {
-	return segue_near_probe_passes(near, packets, first_rtt_ns, rtt_ns);
+	return segue_near_queue_of_others(near, rtt_ns, in_flight);
+}
+
+u64 segue_shim_near_drain_limit(const struct segue_near *near, u64 window, u32 own)
+{
+	return segue_near_drain_limit(near, window, own);
+}
+
+u64 segue_shim_near_shared_slot_ns(const struct segue_near *near)
+{
+	return segue_near_shared_slot_ns(near);
+}
+
+u32 segue_shim_near_too_early(const struct segue_near *near, u64 sent, u64 arrival)
+{
+	return segue_near_too_early(near, sent, arrival);
+}
+
+u32 segue_shim_near_probe_passes(const struct segue_near *near, u32 packets, u64 apart_ns,
+			     u64 first_rtt_ns, u64 rtt_ns)
+{
+	return segue_near_probe_passes(near, packets, apart_ns, first_rtt_ns, rtt_ns);
 }
 
 u32 segue_shim_near_steps_after_probe(u32 steps)

@@ -113,3 +113,35 @@ fn claimed(sender: &mut LinuxSender<Claims>, echo: u32) -> Vec<Nanos> {
 fn one_by_one() -> Vec<Nanos> {
     std::iter::once(0).chain((0..14).map(|packet| 5 + 10 * packet)).collect()
 }
+
+/// Somebody else sends for it: 40 packets are in flight, the first is lost, and the others are SACKed one by one. Each
+/// packet that is sent counts for PRR, as if it had sent it itself. So the window falls to 0.7 of 40, Cubic's ssthresh.
+#[test]
+fn a_suspended_sender_reduces_its_window_by_what_is_sent_for_it() {
+    let (mut sender, echo) = grown(false);
+    let (mut now, first) = (4 * RTT, sender.snd_max());
+    sender.enact(now, &Advice { suspend: true, ..Advice::default() });
+    sender.on_segment(now, &ack_of(first, 10_000, Some(echo)));
+    sender.goes_on(now, 40, MS, RTT);
+    let mut end = first;
+    while end < first + 40 {
+        sender.send(now, end).expect("a packet");
+        end += 1;
+    }
+    now += RTT;
+    sender.loses_one(now);
+    sender.send(now, first).expect("the lost packet");
+    for sacked in first + 1..first + 40 {
+        now += MS;
+        let mut ack = ack_of(first, 10_000, Some(echo));
+        assert!(ack.sack.push(first + 1, sacked + 1));
+        sender.on_segment(now, &ack);
+        let in_flight = end - sacked; // the lost one was sent again
+        assert!(sender.window() <= in_flight + 1, "{} of {in_flight}", sender.window());
+        if in_flight < sender.window() {
+            sender.send(now, end).expect("a packet");
+            end += 1;
+        }
+    }
+    assert!((27..=28).contains(&sender.window()), "{}", sender.window());
+}

@@ -33,6 +33,9 @@ pub(super) struct Ledger {
     pub joined: bool,
     /// Its own notice has come: what it has not acknowledged had not arrived on completion.
     pub notified: bool,
+    /// Its packets have time stamps: the mobile refuses what is older than the last that it had in order (RFC 7323,
+    /// 5.3).
+    pub stamped: bool,
     /// Number of the first packet below.
     pub una: u32,
     pub packets: VecDeque<Packet>,
@@ -63,6 +66,8 @@ pub(super) struct News {
     pub number: u32,
     /// How much later than expected the old link has delivered.
     pub slip: Nanos,
+    /// When the first packet left that was taken to be on the old link, and came too early for it.
+    pub on_new_since: Option<Nanos>,
     /// A packet was lost on the new link, and no loss since the last answer.
     pub congested: bool,
 }
@@ -96,19 +101,35 @@ impl Ledger {
         *number = if more { *number + 1 } else { *number - 1 };
     }
 
-    /// The first packet that is lost.
-    pub fn first_lost(&self) -> Option<usize> {
-        self.packets.iter().position(|packet| packet.fate == Fate::Lost)
+    /// The first packet that is lost, from place `from` on.
+    pub fn first_lost(&self, from: usize) -> Option<usize> {
+        let mut rest = self.packets.iter().skip(from);
+        rest.position(|packet| packet.fate == Fate::Lost).map(|place| place + from)
+    }
+
+    /// When the last packet arrives over the old link, if the first unacknowledged one is lost, and would make the
+    /// mobile refuse that.
+    pub fn refused_until(&self) -> Option<Nanos> {
+        if !self.stamped || self.old == 0 || self.packets[0].fate != Fate::Lost {
+            return None;
+        }
+        let arrivals = self.packets.iter().filter_map(|packet| match packet.fate {
+            Fate::Old(arrives) => Some(arrives),
+            _ => None,
+        });
+        arrivals.max()
     }
 
     /// An ACK up to `ack`, and with these blocks. `is_old` judges whether a copy that left the sender so long ago
-    /// cannot have come over the new link. `late` says how late a packet is that the old link should deliver then.
+    /// cannot have come over the new link. `early` judges whether one that left then cannot have come over the old one.
+    /// `late` says how late a packet is that the old link should deliver then.
     pub fn acknowledge(
         &mut self,
         ack: u32,
         blocks: &[(u32, u32)],
         now: Nanos,
         is_old: impl Fn(Nanos) -> bool,
+        early: impl Fn(Nanos) -> bool,
         late: impl Fn(Nanos) -> Nanos,
     ) -> News {
         let mut news = News::default();
@@ -124,6 +145,11 @@ impl Ledger {
                 match fate {
                     Fate::Sacked => continue,
                     Fate::Lost => {}
+                    Fate::Old(_) if early(sent) => {
+                        news.arrived += 1;
+                        news.on_new_since =
+                            Some(news.on_new_since.map_or(sent, |since: Nanos| since.min(sent)));
+                    }
                     Fate::Old(arrives) => {
                         // An ACK that comes for this packet, and not for one that had kept it from being acknowledged.
                         if seq + 1 == cumulative && cumulative - from <= 2 {
@@ -162,6 +188,17 @@ impl Ledger {
             }
         }
         news
+    }
+
+    /// Packets that were taken to be on the old link, and left then or later, are on the new one. They are there before
+    /// all copies of the claim.
+    pub fn on_new(&mut self, since: Nanos) {
+        for index in 0..self.packets.len() {
+            let Packet { fate, sent, .. } = self.packets[index];
+            if matches!(fate, Fate::Old(_)) && sent >= since {
+                self.set(index, Fate::Out(0));
+            }
+        }
     }
 
     fn note_arrival(&mut self, number: u32) {

@@ -1,7 +1,10 @@
 //! Packets that all flows of a mobile send on the new link, slot by slot: the list of packets of `near`
 //! (docs/reference/near.md). Its numbers are `policy/near.h`.
 
+mod flow;
 mod ledger;
+
+pub use flow::FlowState;
 
 use crate::notice::Notice;
 use ledger::{Fate, Ledger, Packet};
@@ -41,37 +44,6 @@ impl Distortion {
     }
 }
 
-/// A flow as its TCP has it.
-pub trait FlowState {
-    /// Whether it takes part: it is established, and its TCP can be silenced.
-    fn is_open(&self) -> bool;
-    /// First unacknowledged packet.
-    fn snd_una(&self) -> u32;
-    /// One beyond the highest packet ever sent.
-    fn snd_max(&self) -> u32;
-    /// When an outstanding packet was sent last.
-    fn sent_at(&self, now: Nanos, seq: u32) -> Nanos;
-    /// Whether a SACK block has reported an outstanding packet.
-    fn is_sacked(&self, seq: u32) -> bool;
-    /// Shortest round trip so far.
-    fn min_rtt(&self) -> Option<Nanos>;
-    /// Whether it has a new packet.
-    fn has_new(&self) -> bool;
-    /// Bytes that links charge for a packet.
-    fn packet_bytes(&self) -> u32;
-    /// Its TCP sends nothing of its own from now on.
-    fn silence(&mut self, now: Nanos);
-    /// Its TCP's own control goes on from so many packets; in its part of the path a packet takes `packet`, a round
-    /// trip `rtt`. False: it has none that goes on while it is silent.
-    fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) -> bool;
-    /// Packets that its control lets be out.
-    fn window(&self) -> u32;
-    /// A packet that it had out is lost.
-    fn loses_one(&mut self, now: Nanos);
-    /// All that it has out is lost.
-    fn loses_all(&mut self, now: Nanos);
-}
-
 /// The rule for how much may be out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
@@ -83,14 +55,32 @@ enum Rule {
     Controls,
 }
 
+/// A copy that has come back: its number, when it left, and its round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sample {
+    number: u32,
+    sent: Nanos,
+    rtt: Nanos,
+}
+
 /// The rate probe: a packet train that shows whether the link is faster than reported (section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RateProbe {
-    /// So many of its packets are still to leave. `last` is the number of the last one, once it has left. `first`
-    /// has the number and the round trip of the first that was measured.
-    Sending { left: u32, last: u32, first: Option<(u32, Nanos)> },
+    /// So many of its packets are still to leave. `last` is the number of the last one, once it has left.
+    Sending { left: u32, last: u32, first: Option<Sample> },
     /// The next one follows after so many round trips.
     Paused(u32),
+}
+
+/// Packets that wait for the new link (7.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queue {
+    /// No more than two.
+    None,
+    /// Those of this host explain it. Copies after this one leave when it has drained.
+    Own { until: u32 },
+    /// Others wait there, too.
+    Shared,
 }
 
 const START: RateProbe = RateProbe::Sending { left: Near::PROBE_PACKETS, last: 0, first: None };
@@ -123,8 +113,10 @@ pub struct Claim {
     /// Packets that may be out, 1/256, and where slow start ends.
     window: u64,
     threshold: u64,
-    /// That was what kept the last slot empty, after the claim.
+    /// The window was what kept the last slot empty, after the claim.
     held_back: bool,
+    /// The queue of the new link.
+    queue: Queue,
     /// When the clock has the next slot.
     slot: Nanos,
     /// Copies sent over the new link so far.
@@ -157,6 +149,7 @@ impl Default for Claim {
             own: 1,
             window: 0,
             held_back: false,
+            queue: Queue::None,
             threshold: 0,
             slot: 0,
             copies: 0,
@@ -210,7 +203,7 @@ impl Claim {
         self.completion = if in_band { self.near.completion(now) } else { now };
         (self.steps, self.probe, self.round, self.probe_saved) = (0, START, self.copies, 0);
         self.slot = self.completion;
-        self.slip = 0;
+        (self.slip, self.queue) = (0, Queue::None);
         self.all_join = if in_band { now + Near::join_delay_ns(notice, self.own) } else { NEVER };
         self.flows.resize_with(flows.len(), Ledger::default);
         // Facts that an earlier claim has learnt of single packets stay; its flows join anew.
@@ -249,6 +242,7 @@ impl Claim {
             };
             ledger.joined = true;
             ledger.notified = before.notified;
+            ledger.stamped = flow.has_timestamps();
             ledger.answered = self.copies;
             ledger.una = flow.snd_una();
             for seq in flow.snd_una()..flow.snd_max() {
@@ -333,6 +327,7 @@ impl Claim {
             self.flows.resize_with(flows.len(), Ledger::default);
             if self.notice.flows > self.own {
                 self.measure(flows); // its part of the slots is this host's, too
+                self.least_rtt = NEVER;
             }
             self.own = flows.iter().filter(|flow| flow.is_open()).count() as u32;
             self.join(now, flows, |flow, _| flow == index);
@@ -379,7 +374,7 @@ impl Claim {
 
     /// Says whether a packet was lost on the new link, and no loss since the last that was answered.
     fn acknowledge(&mut self, now: Nanos, index: usize, ack: &Segment) -> bool {
-        let (near, slip) = (self.near, self.slip);
+        let (near, slip, completion) = (self.near, self.slip, self.completion);
         let Some(ledger) = self.flows.get_mut(index).filter(|ledger| ledger.joined) else { return false };
         let arrived_at = now.saturating_sub(near.ack_owd_ns);
         let before = ledger.una;
@@ -388,8 +383,18 @@ impl Claim {
             ack.sack.as_slice(),
             now,
             |elapsed| near.acks_original(elapsed),
+            |sent| arrived_at >= completion && near.too_early(sent, arrived_at),
             |expected| arrived_at.saturating_sub(expected),
         );
+        if let Some(since) = news.on_new_since {
+            for ledger in &mut self.flows {
+                ledger.on_new(since);
+                if ledger.out > 0 && ledger.expires.is_none() {
+                    ledger.expires = Some(now + near.rto_ns(ledger.backoff));
+                }
+            }
+        }
+        let ledger = &mut self.flows[index];
         if news.arrived > 0 || ledger.una > before || ledger.out == 0 {
             ledger.expires = (ledger.out > 0).then(|| now + near.rto_ns(ledger.backoff));
         }
@@ -402,7 +407,8 @@ impl Claim {
         }
         // The second of two packets has not waited for a delayed ACK.
         if let Some(rtt) = news.rtt.filter(|_| news.arrived > 1) {
-            self.watch_queue(rtt, news.number);
+            let in_flight = self.in_flight() + news.arrived;
+            self.watch_queue(Sample { number: news.number, sent: now - rtt, rtt }, in_flight);
         }
         if news.congested {
             self.pause_probe(PROBE_PAUSE, Near::steps_after_queue(self.steps));
@@ -413,27 +419,37 @@ impl Claim {
         news.congested
     }
 
-    /// Copy `number` has come back after `rtt`: is the link faster than reported? (section 6)
-    fn watch_queue(&mut self, rtt: Nanos, number: u32) {
+    /// A copy has come back, before which so many packets were in flight: is there a queue, and is the link faster than
+    /// reported? (section 6)
+    fn watch_queue(&mut self, sample: Sample, in_flight: u32) {
+        let Sample { number, rtt, .. } = sample;
+        let longer = self.least_rtt == NEVER
+            && rtt > self.near.rtt_ns + self.near.slot_ns // which the probe may have waited
+            && !self.near.competing_traffic(rtt);
         self.least_rtt = self.least_rtt.min(rtt);
-        if rtt < self.reported.rtt_ns {
+        if rtt < self.reported.rtt_ns || longer {
             self.reported = self.reported.with_rtt(rtt);
             self.run_at(self.steps);
+        }
+        let queued = self.near.queued(rtt);
+        // The packets of a rate probe wait for each other.
+        if number <= self.round || matches!(self.probe, RateProbe::Paused(_)) {
+            self.judge_queue(queued, sample, in_flight);
         }
         if number <= self.round {
             return;
         }
-        let queued = self.near.queued(rtt);
         match self.probe {
             // None of its packets was measured.
             RateProbe::Sending { left: 0, last, first: None } if number >= last => {
                 self.pause_probe(0, self.steps)
             }
             RateProbe::Sending { left, last, first: None } => {
-                self.probe = RateProbe::Sending { left, last, first: Some((number, rtt)) };
+                self.probe = RateProbe::Sending { left, last, first: Some(sample) };
             }
-            RateProbe::Sending { left: 0, last, first: Some((first, before)) } if number + 1 >= last => {
-                if self.near.probe_passes(number - first, before, rtt) && !queued {
+            RateProbe::Sending { left: 0, last, first: Some(first) } if number + 1 >= last => {
+                let (packets, apart) = (number - first.number, sample.sent - first.sent);
+                if self.near.probe_passes(packets, apart, first.rtt, rtt) && !queued {
                     self.run_at(Near::steps_after_probe(self.steps));
                     (self.probe, self.round, self.raised) = (START, self.copies, true);
                 } else {
@@ -446,6 +462,23 @@ impl Claim {
             }
             RateProbe::Paused(0) => (self.probe, self.round) = (START, self.copies),
             RateProbe::Paused(rounds) => self.pause_probe(rounds - 1, self.steps),
+        }
+    }
+
+    /// Whose queue is it? (7.5)
+    fn judge_queue(&mut self, queued: bool, sample: Sample, in_flight: u32) {
+        self.queue = match self.queue {
+            _ if self.near.queue_of_others(sample.rtt, in_flight) => Queue::Shared,
+            _ if !queued => Queue::None,
+            // It had drained when that copy left: it is not theirs alone.
+            Queue::Own { until } if sample.number > until => Queue::Shared,
+            Queue::Own { until } => Queue::Own { until },
+            _ => Queue::Own { until: u32::MAX },
+        };
+        if let Queue::Own { until: until @ u32::MAX } = &mut self.queue
+            && u64::from(in_flight) <= self.near.drain_limit(u64::MAX, self.own)
+        {
+            *until = self.copies;
         }
     }
 
@@ -492,30 +525,68 @@ impl Claim {
         }
         if !expired.is_empty() {
             self.pause_probe(PROBE_PAUSE, 0);
+            self.queue = Queue::None;
             self.threshold = Near::after_loss(self.window, self.own);
             self.window = u64::from(PACKET * self.own).min(self.threshold);
         }
         expired
     }
 
-    /// Whether one more packet may be out (3.1).
+    /// Packets of all flows on the new link.
+    fn in_flight(&self) -> u32 {
+        self.flows.iter().map(|ledger| ledger.out).sum()
+    }
+
+    /// The claim is over: flows have their windows.
+    fn is_over(&self) -> bool {
+        !matches!(self.rule, Rule::Claim(_))
+    }
+
+    /// Whether one more packet may be out (3.1, 7.5).
     fn has_room(&self) -> bool {
-        let out: u32 = self.flows.iter().map(|ledger| ledger.out).sum();
-        self.rule == Rule::Controls || u64::from(out) < Near::flight_limit(self.window, self.own)
+        let most = match (self.rule, self.queue) {
+            (Rule::Window, Queue::Own { .. }) => self.near.drain_limit(self.window, self.own),
+            (Rule::Controls, Queue::Own { .. }) => self.near.drain_limit(u64::MAX, self.own),
+            (Rule::Controls, _) => return true,
+            (Rule::Window, Queue::Shared) => self.window / u64::from(PACKET),
+            _ => Near::flight_limit(self.window, self.own),
+        };
+        u64::from(self.in_flight()) < most
     }
 
     /// Whether one more packet of this flow may be out (7.3).
     fn lets<F: FlowState>(&self, flow: &F, ledger: &Ledger) -> bool {
-        let room =
-            || u64::from(ledger.out) < Near::flight_limit(u64::from(flow.window()) * u64::from(PACKET), 1);
-        ledger.joined && (self.rule != Rule::Controls || room())
+        let most = || match u64::from(flow.window()) {
+            window if flow.reduces() || self.queue == Queue::Shared => window,
+            window => Near::flight_limit(window * u64::from(PACKET), 1),
+        };
+        ledger.joined && (self.rule != Rule::Controls || u64::from(ledger.out) < most())
     }
 
-    /// The flow that has the next slot: lost packets first; then the flow with the fewest new packets (3.3).
-    fn choose<F: FlowState>(&self, flows: &[F]) -> Option<usize> {
+    /// Until when the first unacknowledged packet of a flow waits, so that the mobile does not refuse what the old link
+    /// still brings (4.7).
+    fn head_waits(&self, ledger: &Ledger) -> Option<Nanos> {
+        let last = ledger.refused_until()? + self.slip;
+        let (lost, old) = self.flows.iter().fold((0, 0), |sum, flow| (sum.0 + flow.lost, sum.1 + flow.old));
+        let waits = !self.near.too_late(self.slot, lost + self.near.horizon(old), last);
+        // The first of them may be under way for a whole slot after completion.
+        waits.then(|| (last + self.near.old_slot_ns).saturating_sub(self.near.data_owd_ns))
+    }
+
+    /// The packet of a flow that is sent again first at that time.
+    fn first_lost(&self, at: Nanos, ledger: &Ledger) -> Option<usize> {
+        if ledger.lost == 0 {
+            return None;
+        }
+        let waits = self.head_waits(ledger).is_some_and(|until| at < until);
+        ledger.first_lost(usize::from(waits))
+    }
+
+    /// The flow that has a slot at that time: lost packets first; then the flow with the fewest new packets (3.3).
+    fn choose<F: FlowState>(&self, at: Nanos, flows: &[F]) -> Option<usize> {
         let all = self.flows.iter().enumerate();
         let joined = || all.clone().filter(|&(index, ledger)| self.lets(&flows[index], ledger));
-        let lost = joined().filter(|(_, ledger)| ledger.lost > 0);
+        let lost = joined().filter(|(_, ledger)| self.first_lost(at, ledger).is_some());
         let new = || joined().filter(|&(index, _)| flows[index].has_new());
         let least = |(index, ledger): &(usize, &Ledger)| (ledger.fresh, *index);
         let next = || match self.probe {
@@ -528,11 +599,21 @@ impl Claim {
         choice.map(|(index, _)| index)
     }
 
-    /// The time of the next slot after this one, where a packet of flow `index` takes it.
-    fn gap(&mut self, index: usize) -> Nanos {
-        let slot = self.near.slot_ns;
+    /// How long a slot is. Beside others, controls that pace decide that, too (7.5).
+    fn slot_length<F: FlowState>(&self, flows: &[F]) -> Nanos {
+        if self.queue != Queue::Shared || !self.is_over() {
+            return self.near.slot_ns;
+        }
+        let joined = flows.iter().zip(&self.flows).filter(|(_, ledger)| ledger.joined);
+        let paced: Option<Nanos> = joined.map(|(flow, _)| flow.packets_per_second()).sum();
+        let pace = paced.filter(|&paced| paced > 0).map_or(0, |paced| 1_000_000_000 / paced);
+        self.near.shared_slot_ns().max(pace)
+    }
+
+    /// The time of the next slot after this one of `slot`, where a packet of flow `index` takes it, perhaps `again`.
+    fn gap(&mut self, index: usize, again: bool, slot: Nanos) -> Nanos {
         let RateProbe::Sending { left: left @ 1.., first, .. } = self.probe else { return slot };
-        if self.flows[index].lost > 0 {
+        if again {
             return slot;
         }
         // The rate probe leaves at double speed, and what that saves is waited for behind it (6.3).
@@ -543,25 +624,33 @@ impl Claim {
         slot - slot / 2 + waits
     }
 
+    /// When the next packet may leave. After the claim two may leave at once, as an ACK for two lets them (7.3).
+    fn next_slot(&self) -> Nanos {
+        let probes = matches!(self.probe, RateProbe::Sending { left: 1.., .. });
+        if self.is_over() && !probes { self.slot.saturating_sub(self.near.slot_ns) } else { self.slot }
+    }
+
     /// The packet that takes the slot at `now`, if there is one: of which flow, and its number.
     pub fn next<F: FlowState>(&mut self, now: Nanos, flows: &[F]) -> Option<(usize, u32)> {
-        if now < self.slot {
+        if now < self.next_slot() {
             return None;
         }
         let has_room = self.has_room();
-        self.held_back = !has_room && self.rule == Rule::Window;
+        let drains = matches!(self.queue, Queue::Own { .. });
+        self.held_back = !has_room && self.rule == Rule::Window && !drains;
         if !has_room {
             return None;
         }
-        let index = self.choose(flows)?;
-        self.slot = now + self.gap(index);
+        let index = self.choose(now, flows)?;
+        let lost = self.first_lost(now, &self.flows[index]);
+        self.slot = now.max(self.slot) + self.gap(index, lost.is_some(), self.slot_length(flows));
         self.copies += 1;
         let number = self.copies;
         let ledger = &mut self.flows[index];
         if ledger.expires.is_none() {
             ledger.expires = Some(now + self.near.rto_ns(ledger.backoff));
         }
-        let Some(place) = ledger.first_lost() else {
+        let Some(place) = lost else {
             ledger.fresh += 1;
             ledger.push(Packet { fate: Fate::Out(number), sent: now, again: false });
             return Some((index, ledger.end() - 1));
@@ -584,8 +673,15 @@ impl Claim {
                 at = at.min(old.min().unwrap_or(NEVER));
             }
         }
-        if self.slot < at && self.has_room() && self.choose(flows).is_some() {
-            at = self.slot;
+        if self.next_slot() < at && self.has_room() {
+            if self.choose(self.next_slot(), flows).is_some() {
+                at = self.next_slot();
+            } else {
+                let lets = |&(index, ledger): &(usize, &Ledger)| self.lets(&flows[index], ledger);
+                let heads = self.flows.iter().enumerate().filter(lets);
+                let heads = heads.filter_map(|(_, ledger)| self.head_waits(ledger));
+                at = at.min(heads.min().unwrap_or(NEVER).max(self.slot));
+            }
         }
         (at != NEVER).then_some(at)
     }

@@ -151,13 +151,27 @@ fn section_6_a_faster_clock() {
     assert_eq!([0, 1, 2, 3, 5].map(Near::steps_after_queue), [0, 0, 0, 1, 3]);
 }
 
+/// Competing traffic is beyond 669.6 + 2 * 60 + 3 * 60 ms (7.2). Fifteen packets in flight, and two, explain 1,020 ms.
+#[test]
+fn section_7_queues() {
+    let near = told(1, 1);
+    assert!(near.queue_of_others(969_601 * US, 10) && !near.queue_of_others(969_600 * US, 10));
+    assert!(near.queue_of_others(1_021 * MS, 15) && !near.queue_of_others(1_020 * MS, 15));
+    let drains = |window, own| near.drain_limit(u64::from(packets(window)), own);
+    assert_eq!([drains(20, 1), drains(20, 3), drains(20, 4), drains(7, 1)], [12, 12, 16, 7]);
+    assert_eq!(near.shared_slot_ns(), 50 * MS);
+}
+
 /// At the clock's rate the last of five packets of a rate probe comes back 120 ms later than the first. Half of that is
-/// the limit.
+/// the limit. If the window has held it back for 30 ms, 90 ms are left, and nothing is decided if less than 60 ms are.
 #[test]
 fn section_6_a_rate_probe() {
     let near = told(1, 1);
-    assert!(near.probe_passes(4, 700 * MS, 760 * MS - 1) && !near.probe_passes(4, 700 * MS, 760 * MS));
-    assert!(!near.probe_passes(0, 700 * MS, 700 * MS), "it takes two packets");
+    let passes = |apart, rtt| near.probe_passes(4, apart * MS, 700 * MS, rtt);
+    assert!(passes(120, 760 * MS - 1) && !passes(120, 760 * MS));
+    assert!(passes(150, 745 * MS - 1) && !passes(150, 745 * MS));
+    assert!(passes(180, 730 * MS - 1) && !passes(181, 700 * MS));
+    assert!(!near.probe_passes(0, 0, 700 * MS, 700 * MS), "it takes two packets");
     assert_eq!([0, 3, 15, 16].map(Near::steps_after_probe), [3, 6, 16, 16]);
     assert_eq!(near.with_steps(3).slot_ns, 30_720 * US);
 }

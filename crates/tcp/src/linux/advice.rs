@@ -27,6 +27,8 @@ pub(super) struct Advised {
     pub holds_holes: bool,
     /// Advice forbids everything.
     pub suspends: bool,
+    /// Its control has gone on since then.
+    pub goes_on: bool,
     /// It paces because programs have it do so.
     pub paces: bool,
     /// Advice forbids that cwnd moves.
@@ -161,6 +163,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.advised.holds_holes = (self.advised.holds_holes || hold_holes) && !resume_recovery;
         if suspend {
+            self.advised.goes_on &= self.advised.suspends;
             self.advised.suspends = true;
             self.host.pacing_timer = None;
             self.clear_timer();

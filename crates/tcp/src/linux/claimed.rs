@@ -3,7 +3,7 @@
 //! Its queue, its scoreboard and its estimates hear every ACK, as always; timers, windows and pacing rest. No kernel has
 //! this: programs of eBPF cannot choose the packet.
 
-use super::queue::{ANY_RETRANS, EVER_RETRANS, RETRANS, SACKED};
+use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, RETRANS, SACKED};
 use super::{CaState, LinuxSender};
 use crate::Nanos;
 use crate::advice::{Advice, Advisor, Anew, KernelAdvice};
@@ -25,6 +25,10 @@ impl<A: Advisor> LinuxSender<A> {
         // Pacing holds nothing back any more.
         self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.min(self.sk.tcp_clock_cache);
         if again {
+            // RACK may not have found it yet. It would be in flight twice, of which PRR would make a larger window.
+            if self.advised.goes_on && !self.queue.get(seq).has(LOST | RETRANS) {
+                self.mark_lost(seq);
+            }
             self.total_retrans += 1;
             self.queue.bind(seq, seq + 1);
             self.transmit(seq, true);
@@ -39,6 +43,10 @@ impl<A: Advisor> LinuxSender<A> {
             self.undo.retrans = self.undo.retrans.max(0) + 1;
         } else {
             self.transmit_new();
+        }
+        // `tcp_write_xmit` and `tcp_xmit_retransmit_queue` count it so.
+        if self.sk.in_cwnd_reduction() {
+            self.prr.out += 1;
         }
         let limited = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
         self.cwnd_validate(limited);
@@ -56,9 +64,20 @@ impl<A: Advisor> LinuxSender<A> {
         self.undo.prior_ssthresh = 0;
         self.sk.prior_cwnd = packets;
         (self.prr.delivered, self.prr.out) = (0, 0);
+        self.advised.goes_on = true;
         let window = Some(packets.saturating_mul(256));
         let kernel = KernelAdvice { anew: Some(Anew::Claimed { packet, rtt }), ..KernelAdvice::default() };
         self.take(&Advice { cwnd: window, ssthresh: window, kernel, ..Advice::default() });
+    }
+
+    /// Pace of a control that has one of its own (`cong_control`), as BBR has.
+    pub fn packets_per_second(&self) -> Option<u64> {
+        self.has_cong_control().then(|| self.sk.pacing_rate / u64::from(self.sk.mss_cache.max(1)))
+    }
+
+    /// Whether it is in a recovery, which reduces its window (`tcp_in_cwnd_reduction`).
+    pub fn reduces(&self) -> bool {
+        self.sk.in_cwnd_reduction()
     }
 
     /// A packet was lost: its control cuts its window, unless RACK has found it before and that is done.

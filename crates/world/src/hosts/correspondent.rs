@@ -4,7 +4,7 @@ use crate::host_observer::HostObserver;
 use crate::link_time::Standing;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
-use segue_handoff::claim::Claim;
+use segue_handoff::claim::{Claim, FlowState};
 use segue_handoff::{Act, Announcement, Clock, Group, Listener, LoggedScheme, News, Notice};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::segment::Timestamps;
@@ -228,6 +228,13 @@ impl Correspondent {
         }
         if let Some(group) = &mut self.group {
             flow.sender.advisor().meet(group);
+        }
+        // A claim decides what this ACK lets out, too (near.md 3.2).
+        if matches!(told, Some((_, Some(News::Notice(_)))))
+            && flow.sender.is_established()
+            && (self.claim.is_some() || flow.sender.advisor().scheme().claim().is_some())
+        {
+            flow.silence(now);
         }
         let claimed = if self.claim.is_some() || told.is_some() { Some(packet.segment) } else { None };
         // The segment that a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3

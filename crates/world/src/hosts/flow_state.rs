@@ -34,6 +34,10 @@ impl FlowState for SendingFlow {
         self.sender.has_new()
     }
 
+    fn has_timestamps(&self) -> bool {
+        matches!(self.sender, AnySender::Linux(_))
+    }
+
     fn packet_bytes(&self) -> u32 {
         self.sender.profile().data_bytes()
     }
@@ -54,6 +58,17 @@ impl FlowState for SendingFlow {
 
     fn window(&self) -> u32 {
         self.sender.window()
+    }
+
+    fn packets_per_second(&self) -> Option<u64> {
+        match &self.sender {
+            AnySender::Rules(_) => None,
+            AnySender::Linux(tcp) => tcp.packets_per_second(),
+        }
+    }
+
+    fn reduces(&self) -> bool {
+        matches!(&self.sender, AnySender::Linux(tcp) if tcp.reduces())
     }
 
     fn loses_one(&mut self, now: Nanos) {

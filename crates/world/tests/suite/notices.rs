@@ -142,3 +142,19 @@ fn an_instant_notice_finds_the_clock_of_a_kernel_at_the_present() {
         assert!(instant <= in_band + 10 * MS, "{at}: {instant} and {in_band}");
     }
 }
+
+/// The ACK with the notice has overtaken forty others. It lets no packets out at once (docs/reference/near.md, 3.2), of which
+/// the new link's queue would drop most.
+#[test]
+fn the_ack_with_a_notice_lets_the_clock_alone_send() {
+    let near = Scheme::build("near", &[("enact".into(), "paper".into())]).expect("a scheme");
+    for stack_name in ["linux-6.12", "ns2-sack1"] {
+        let e = Experiment {
+            stack: stack(stack_name),
+            notice: NoticeMode::InBand { lost: 0 },
+            ..experiment("1600kbit/300ms", "1600kbit/9ms")
+        };
+        let record = run(&e, 9_550 * MS, &near);
+        assert_eq!((record.drops, record.transfer.is_some()), (0, true), "{stack_name}");
+    }
+}

@@ -472,8 +472,8 @@ impl Claim {
             _ if !queued => Queue::None,
             // It had drained when that copy left: it is not theirs alone.
             Queue::Own { until } if sample.number > until => Queue::Shared,
-            Queue::Own { until } => Queue::Own { until },
-            _ => Queue::Own { until: u32::MAX },
+            Queue::None => Queue::Own { until: u32::MAX },
+            same => same,
         };
         if let Queue::Own { until: until @ u32::MAX } = &mut self.queue
             && u64::from(in_flight) <= self.near.drain_limit(u64::MAX, self.own)

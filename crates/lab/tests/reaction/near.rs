@@ -31,6 +31,8 @@ fn near_claims_its_part_of_a_faster_link() {
         let sent = peer.drain(Duration::from_millis(20)).len() as u32;
         let una = peer.ack - 1460 * sent;
         let before = cwnd(&sender, &peer);
+        // On a slow machine some are still on their way.
+        let sent = sent.max(before.0);
         let notice = peer.report(ReportType::Completed, 1, WIDE);
         peer.send(ACK, peer.seq, una, &notice);
         bench::eventually("it is accepted", || count(&sender, "accepted") == 1);

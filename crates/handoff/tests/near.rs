@@ -471,8 +471,8 @@ fn after_the_claim_the_flows_own_controls_go_on() {
 /// and two explain up to 160 ms. If it does not drain, it is not theirs. Beside others the window alone counts, and a slot is 5/6 as long.
 #[test]
 fn a_queue_of_ones_own_drains() {
-    let after = |rtt: Nanos, last: u32| {
-        let mut flows = [Flow { controls: true, ..Flow::of(&[]) }];
+    let with_pace = |paced: Option<u64>, rtt: Nanos, last: u32| {
+        let mut flows = [Flow { controls: true, paced, ..Flow::of(&[]) }];
         let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
         sent(&mut claim, &mut flows, HEARD + 119 * MS);
         // The rate probe does not pass.
@@ -492,11 +492,15 @@ fn a_queue_of_ones_own_drains() {
         let more = sent_from(&mut claim, &mut flows, now, now + 200 * MS);
         (flows[0].sent.len(), more.windows(2).map(|two| two[1].0 - two[0].0).collect::<Vec<_>>())
     };
+    let after = |rtt, last| with_pace(None, rtt, last);
     assert!(after(112 * MS, 7).0 > 20, "no queue: {:?}", after(112 * MS, 7));
     assert_eq!(after(135 * MS, 7).0, 12);
     assert!(after(135 * MS, 30).0 > 20, "it does not drain: {:?}", after(135 * MS, 30));
     let (_, gaps) = after(400 * MS, 4);
     assert!(gaps.len() > 5 && gaps[2..].iter().all(|&gap| gap == 8_333_333), "{gaps:?}");
+    // A control that paces 50 packets a second.
+    let (_, gaps) = with_pace(Some(50), 400 * MS, 4);
+    assert!(gaps.len() > 5 && gaps[2..].iter().all(|&gap| gap == 20 * MS), "{gaps:?}");
 }
 
 proptest! {
@@ -556,7 +560,7 @@ proptest! {
         let mut before = before;
         before.sort_unstable();
         let flow = Flow { controls: n % 2 == 0, stamped: n % 3 == 0, reduces: n % 5 == 0, ..Flow::of(&before) };
-        let mut flows = [flow, Flow::of(&before[..before.len() / 2])];
+        let mut flows = [flow, Flow { controls: n % 2 == 0, ..Flow::of(&before[..before.len() / 2]) }];
         let mut claim = Claim::default();
         let mut now = at.max(1_000 * MS);
         claim.on_notice(now, 0, &told, Some(&ack(100, &[])), &mut flows);

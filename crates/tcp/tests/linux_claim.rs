@@ -1,4 +1,5 @@
-//! Programs that say before packets leave how many may be out, and how fast they leave (`min_tso_segs`).
+//! Programs that say before packets leave how many may be out, and how fast they leave (`min_tso_segs`). And a sender for
+//! which somebody else sends.
 
 use crate::ack::ack_of;
 use segue_tcp::advice::{KernelAdvice, Pace};

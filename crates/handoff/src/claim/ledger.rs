@@ -101,10 +101,9 @@ impl Ledger {
         *number = if more { *number + 1 } else { *number - 1 };
     }
 
-    /// The first packet that is lost, from place `from` on.
-    pub fn first_lost(&self, from: usize) -> Option<usize> {
-        let mut rest = self.packets.iter().skip(from);
-        rest.position(|packet| packet.fate == Fate::Lost).map(|place| place + from)
+    /// The first packet that is lost, behind so many others.
+    pub fn first_lost(&self, behind: usize) -> Option<usize> {
+        (behind..self.packets.len()).find(|&place| self.packets[place].fate == Fate::Lost)
     }
 
     /// When the last packet arrives over the old link, if the first unacknowledged one is lost, and would make the
@@ -147,8 +146,7 @@ impl Ledger {
                     Fate::Lost => {}
                     Fate::Old(_) if early(sent) => {
                         news.arrived += 1;
-                        news.on_new_since =
-                            Some(news.on_new_since.map_or(sent, |since: Nanos| since.min(sent)));
+                        news.on_new_since = Some(news.on_new_since.unwrap_or(sent).min(sent));
                     }
                     Fate::Old(arrives) => {
                         // An ACK that comes for this packet, and not for one that had kept it from being acknowledged.

@@ -3,20 +3,20 @@
 
 mod flow;
 mod ledger;
+mod rate;
+mod slots;
 
 pub use flow::FlowState;
 
 use crate::notice::Notice;
 use ledger::{Fate, Ledger, Packet};
+use rate::{PROBE_PAUSE, Queue, RateProbe, START, Sample};
 use segue_policy::{Near, PACKET};
 use segue_tcp::Nanos;
 use segue_tcp::segment::Segment;
 
 /// Nothing is to be done at any time.
 const NEVER: Nanos = Nanos::MAX;
-
-/// Round trips from a queue to the next rate probe (6.4).
-const PROBE_PAUSE: u32 = 8;
 
 /// How notices err, in 1/1000; for studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,36 +54,6 @@ enum Rule {
     /// The control of each flow.
     Controls,
 }
-
-/// A copy that has come back: its number, when it left, and its round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sample {
-    number: u32,
-    sent: Nanos,
-    rtt: Nanos,
-}
-
-/// The rate probe: a packet train that shows whether the link is faster than reported (section 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RateProbe {
-    /// So many of its packets are still to leave. `last` is the number of the last one, once it has left.
-    Sending { left: u32, last: u32, first: Option<Sample> },
-    /// The next one follows after so many round trips.
-    Paused(u32),
-}
-
-/// Packets that wait for the new link (7.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Queue {
-    /// No more than two.
-    None,
-    /// Those of this host explain it. Copies after this one leave when it has drained.
-    Own { until: u32 },
-    /// Others wait there, too.
-    Shared,
-}
-
-const START: RateProbe = RateProbe::Sending { left: Near::PROBE_PACKETS, last: 0, first: None };
 
 /// One clock of the new link.
 #[derive(Clone, Debug)]
@@ -419,87 +389,6 @@ impl Claim {
         news.congested
     }
 
-    /// A copy has come back, before which so many packets were in flight: is there a queue, and is the link faster than
-    /// reported? (section 6)
-    fn watch_queue(&mut self, sample: Sample, in_flight: u32) {
-        let Sample { number, rtt, .. } = sample;
-        let longer = self.least_rtt == NEVER
-            && rtt > self.near.rtt_ns + self.near.slot_ns // which the probe may have waited
-            && !self.near.competing_traffic(rtt);
-        self.least_rtt = self.least_rtt.min(rtt);
-        if rtt < self.reported.rtt_ns || longer {
-            self.reported = self.reported.with_rtt(rtt);
-            self.run_at(self.steps);
-        }
-        let queued = self.near.queued(rtt);
-        // The packets of a rate probe wait for each other.
-        if number <= self.round || matches!(self.probe, RateProbe::Paused(_)) {
-            self.judge_queue(queued, sample, in_flight);
-        }
-        if number <= self.round {
-            return;
-        }
-        match self.probe {
-            // None of its packets was measured.
-            RateProbe::Sending { left: 0, last, first: None } if number >= last => {
-                self.pause_probe(0, self.steps)
-            }
-            RateProbe::Sending { left, last, first: None } => {
-                self.probe = RateProbe::Sending { left, last, first: Some(sample) };
-            }
-            RateProbe::Sending { left: 0, last, first: Some(first) } if number + 1 >= last => {
-                let (packets, apart) = (number - first.number, sample.sent - first.sent);
-                if self.near.probe_passes(packets, apart, first.rtt, rtt) && !queued {
-                    self.run_at(Near::steps_after_probe(self.steps));
-                    (self.probe, self.round, self.raised) = (START, self.copies, true);
-                } else {
-                    self.pause_probe(PROBE_PAUSE, self.steps);
-                }
-            }
-            RateProbe::Sending { .. } => {}
-            RateProbe::Paused(_) if queued => {
-                self.pause_probe(PROBE_PAUSE, Near::steps_after_queue(self.steps))
-            }
-            RateProbe::Paused(0) => (self.probe, self.round) = (START, self.copies),
-            RateProbe::Paused(rounds) => self.pause_probe(rounds - 1, self.steps),
-        }
-    }
-
-    /// Whose queue is it? (7.5)
-    fn judge_queue(&mut self, queued: bool, sample: Sample, in_flight: u32) {
-        self.queue = match self.queue {
-            _ if self.near.queue_of_others(sample.rtt, in_flight) => Queue::Shared,
-            _ if !queued => Queue::None,
-            // It had drained when that copy left: it is not theirs alone.
-            Queue::Own { until } if sample.number > until => Queue::Shared,
-            Queue::None => Queue::Own { until: u32::MAX },
-            same => same,
-        };
-        if let Queue::Own { until: until @ u32::MAX } = &mut self.queue
-            && u64::from(in_flight) <= self.near.drain_limit(u64::MAX, self.own)
-        {
-            *until = self.copies;
-        }
-    }
-
-    /// No rate probe for so many round trips, and these steps.
-    fn pause_probe(&mut self, rounds: u32, steps: u32) {
-        (self.probe, self.round) = (RateProbe::Paused(rounds), self.copies);
-        self.slot += std::mem::take(&mut self.probe_saved);
-        self.run_at(steps);
-    }
-
-    /// The clock and the window with so many steps.
-    fn run_at(&mut self, steps: u32) {
-        let (before, full) = (self.near.window, self.window >= self.near.window);
-        self.steps = steps;
-        self.near = self.reported.with_steps(steps);
-        let now = self.near.window;
-        if (full && now > before) || (now < before && self.window > now) {
-            (self.window, self.threshold) = (now, now);
-        }
-    }
-
     /// Time has passed. Flows that are due to join do; says whose packets are all taken for lost.
     pub fn on_time<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) -> Vec<usize> {
         if self.all_join <= now {
@@ -530,159 +419,5 @@ impl Claim {
             self.window = u64::from(PACKET * self.own).min(self.threshold);
         }
         expired
-    }
-
-    /// Packets of all flows on the new link.
-    fn in_flight(&self) -> u32 {
-        self.flows.iter().map(|ledger| ledger.out).sum()
-    }
-
-    /// The claim is over: flows have their windows.
-    fn is_over(&self) -> bool {
-        !matches!(self.rule, Rule::Claim(_))
-    }
-
-    /// Whether one more packet may be out (3.1, 7.5).
-    fn has_room(&self) -> bool {
-        let most = match (self.rule, self.queue) {
-            (Rule::Window, Queue::Own { .. }) => self.near.drain_limit(self.window, self.own),
-            (Rule::Controls, Queue::Own { .. }) => self.near.drain_limit(u64::MAX, self.own),
-            (Rule::Controls, _) => return true,
-            (Rule::Window, Queue::Shared) => self.window / u64::from(PACKET),
-            _ => Near::flight_limit(self.window, self.own),
-        };
-        u64::from(self.in_flight()) < most
-    }
-
-    /// Whether one more packet of this flow may be out (7.3).
-    fn lets<F: FlowState>(&self, flow: &F, ledger: &Ledger) -> bool {
-        let most = || match u64::from(flow.window()) {
-            window if flow.reduces() || self.queue == Queue::Shared => window,
-            window => Near::flight_limit(window * u64::from(PACKET), 1),
-        };
-        ledger.joined && (self.rule != Rule::Controls || u64::from(ledger.out) < most())
-    }
-
-    /// Until when the first unacknowledged packet of a flow waits, so that the mobile does not refuse what the old link
-    /// still brings (4.7).
-    fn head_waits(&self, ledger: &Ledger) -> Option<Nanos> {
-        let last = ledger.refused_until()? + self.slip;
-        let (lost, old) = self.flows.iter().fold((0, 0), |sum, flow| (sum.0 + flow.lost, sum.1 + flow.old));
-        let waits = !self.near.too_late(self.slot, lost + self.near.horizon(old), last);
-        // The first of them may be under way for a whole slot after completion.
-        waits.then(|| (last + self.near.old_slot_ns).saturating_sub(self.near.data_owd_ns))
-    }
-
-    /// The packet of a flow that is sent again first at that time.
-    fn first_lost(&self, at: Nanos, ledger: &Ledger) -> Option<usize> {
-        if ledger.lost == 0 {
-            return None;
-        }
-        let waits = self.head_waits(ledger).is_some_and(|until| at < until);
-        ledger.first_lost(usize::from(waits))
-    }
-
-    /// The flow that has a slot at that time: lost packets first; then the flow with the fewest new packets (3.3).
-    fn choose<F: FlowState>(&self, at: Nanos, flows: &[F]) -> Option<usize> {
-        let all = self.flows.iter().enumerate();
-        let joined = || all.clone().filter(|&(index, ledger)| self.lets(&flows[index], ledger));
-        let lost = joined().filter(|(_, ledger)| self.first_lost(at, ledger).is_some());
-        let new = || joined().filter(|&(index, _)| flows[index].has_new());
-        let least = |(index, ledger): &(usize, &Ledger)| (ledger.fresh, *index);
-        let next = || match self.probe {
-            RateProbe::Sending { left: 1..Near::PROBE_PACKETS, .. } => {
-                new().find(|&(index, _)| index == self.probe_flow)
-            }
-            _ => None,
-        };
-        let choice = lost.min_by_key(least).or_else(next).or_else(|| new().min_by_key(least));
-        choice.map(|(index, _)| index)
-    }
-
-    /// How long a slot is. Beside others, controls that pace decide that, too (7.5).
-    fn slot_length<F: FlowState>(&self, flows: &[F]) -> Nanos {
-        if self.queue != Queue::Shared || !self.is_over() {
-            return self.near.slot_ns;
-        }
-        let joined = flows.iter().zip(&self.flows).filter(|(_, ledger)| ledger.joined);
-        let paced: Option<Nanos> = joined.map(|(flow, _)| flow.packets_per_second()).sum();
-        let pace = paced.filter(|&paced| paced > 0).map_or(0, |paced| 1_000_000_000 / paced);
-        self.near.shared_slot_ns().max(pace)
-    }
-
-    /// The time of the next slot after this one of `slot`, where a packet of flow `index` takes it, perhaps `again`.
-    fn gap(&mut self, index: usize, again: bool, slot: Nanos) -> Nanos {
-        let RateProbe::Sending { left: left @ 1.., first, .. } = self.probe else { return slot };
-        if again {
-            return slot;
-        }
-        // The rate probe leaves at double speed, and what that saves is waited for behind it (6.3).
-        (self.probe_flow, self.probe_saved) = (index, self.probe_saved + slot / 2);
-        let last = if left == 1 { self.copies + 1 } else { 0 };
-        self.probe = RateProbe::Sending { left: left - 1, last, first };
-        let waits = if left == 1 { std::mem::take(&mut self.probe_saved) } else { 0 };
-        slot - slot / 2 + waits
-    }
-
-    /// When the next packet may leave. After the claim two may leave at once, as an ACK for two lets them (7.3).
-    fn next_slot(&self) -> Nanos {
-        let probes = matches!(self.probe, RateProbe::Sending { left: 1.., .. });
-        if self.is_over() && !probes { self.slot.saturating_sub(self.near.slot_ns) } else { self.slot }
-    }
-
-    /// The packet that takes the slot at `now`, if there is one: of which flow, and its number.
-    pub fn next<F: FlowState>(&mut self, now: Nanos, flows: &[F]) -> Option<(usize, u32)> {
-        if now < self.next_slot() {
-            return None;
-        }
-        let has_room = self.has_room();
-        let drains = matches!(self.queue, Queue::Own { .. });
-        self.held_back = !has_room && self.rule == Rule::Window && !drains;
-        if !has_room {
-            return None;
-        }
-        let index = self.choose(now, flows)?;
-        let lost = self.first_lost(now, &self.flows[index]);
-        self.slot = now.max(self.slot) + self.gap(index, lost.is_some(), self.slot_length(flows));
-        self.copies += 1;
-        let number = self.copies;
-        let ledger = &mut self.flows[index];
-        if ledger.expires.is_none() {
-            ledger.expires = Some(now + self.near.rto_ns(ledger.backoff));
-        }
-        let Some(place) = lost else {
-            ledger.fresh += 1;
-            ledger.push(Packet { fate: Fate::Out(number), sent: now, again: false });
-            return Some((index, ledger.end() - 1));
-        };
-        ledger.set(place, Fate::Out(number));
-        (ledger.packets[place].sent, ledger.packets[place].again) = (now, true);
-        Some((index, ledger.una + place as u32))
-    }
-
-    /// When something is to be done next.
-    pub fn deadline<F: FlowState>(&self, flows: &[F]) -> Option<Nanos> {
-        let mut at = self.all_join;
-        for ledger in &self.flows {
-            at = at.min(ledger.expires.unwrap_or(NEVER));
-            if ledger.old > 0 {
-                let old = ledger.packets.iter().filter_map(|packet| match packet.fate {
-                    Fate::Old(arrives) => Some(self.near.loss_deadline(arrives + self.slip)),
-                    _ => None,
-                });
-                at = at.min(old.min().unwrap_or(NEVER));
-            }
-        }
-        if self.next_slot() < at && self.has_room() {
-            if self.choose(self.next_slot(), flows).is_some() {
-                at = self.next_slot();
-            } else {
-                let lets = |&(index, ledger): &(usize, &Ledger)| self.lets(&flows[index], ledger);
-                let heads = self.flows.iter().enumerate().filter(lets);
-                let heads = heads.filter_map(|(_, ledger)| self.head_waits(ledger));
-                at = at.min(heads.min().unwrap_or(NEVER).max(self.slot));
-            }
-        }
-        (at != NEVER).then_some(at)
     }
 }
